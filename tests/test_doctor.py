@@ -172,7 +172,7 @@ def test_a_folder_that_is_well_is_said_to_be(filled: Path) -> None:
     ill = run("doctor")
     assert (
         ill.exit_code == 1
-        and ill.stdout.startswith("settings: unknown setting prot")
+        and ill.stdout.startswith("settings: ignored, because there is no such setting: prot of [server]")
         and "\n  → Mend or " in ill.stdout
     )
 

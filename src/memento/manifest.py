@@ -8,8 +8,8 @@ The user is not on the map: nearly everything is about them, so they would conne
 Two anchors of the same memory are linked, with more weight the more such memories there are; without these links there is no
 triangle.
 
-*Guarantees:* one map is drawn at a time. A cached map older than `manifest.cache_s` is still returned, but it is drawn again in the
-background if something was written; so it is after `manifest.updates` changes. Forgetting drops all cached maps.
+*Guarantees:* one map is drawn at a time. A cached map older than half a minute is still returned, but it is drawn again in the
+background if something was written; so it is after many changes. Forgetting drops all cached maps.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """
 Declare every setting by group, with its bounds, its default and one sentence that says what it does and its unit; and load them:
-the environment overrides `.env`, that overrides `memento.toml`, that overrides the JSON of the first design, and that the defaults.
+the environment overrides `.env`, that overrides `memento.toml`, and that the defaults.
 
 `MEMENTO_LAND_CANDIDATES=50` sets `candidates` of the group `land`; in the file it is `candidates = 50` under `[land]`. Only
 `MEMENTO_HOME`, `MEMENTO_NAMESPACE`, `MEMENTO_TOOLS` and `MEMENTO_CONFIG` belong to no group. This is the only file that reads the
 environment. Functions receive their own group, never all settings.
 
-*Guarantees:* a bad value, or values that contradict each other, are refused in one line that names them and what is allowed. `.env`
-never overrides the environment, and the environment itself is never changed.
+*Guarantees:* a bad value, or values that contradict each other, are refused in one line that names them and what is allowed. A
+setting that does not exist, or no longer does, is ignored, with one warning for all of them. `.env` never overrides the
+environment, and the environment itself is never changed.
 
 *Because:* the groups are declared here and not in the packages that use them, so that a process that only calls a running service
 can check the whole environment and file without loading those packages.
@@ -16,11 +17,12 @@ can check the whole environment and file without loading those packages.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
@@ -34,6 +36,8 @@ from msgspec import Meta
 
 from memento.errors import InputError, SettingsError
 from memento.iris import check_namespace
+
+logger = logging.getLogger(__name__)
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -54,12 +58,21 @@ def knob(default: Any, help: str, *, secret: bool = False, json: str = "") -> An
     return field(default=default, repr=not secret, metadata={"help": help, "secret": secret, "json": json})
 
 
+def constant(value: Any) -> Any:
+    """
+    Declare a value of a group that is no setting: only a profile, a bench or a test gives another one.
+
+    *Because:* functions receive their group, so that what a profile lays over the constants reaches them as well.
+    """
+    return field(default=value)
+
+
 _OPTIONS = '{"reasoning_effort": "low"}'
 
 
 def knobs(group: Any) -> dict[str, Field[Any]]:
-    """Return the fields of a group that are settings, by name."""
-    return {item.name: item for item in fields(group) if not is_dataclass(getattr(group, item.name))}
+    """Return the fields of a group that are settings, by name; the others are constants or groups."""
+    return {item.name: item for item in fields(group) if "help" in item.metadata}
 
 
 def hints_of(group: Any) -> dict[str, Any]:
@@ -147,7 +160,8 @@ class LandSettings:
     mend: bool = knob(
         True, "correct a word that neither the memories nor the embedder know to a known word one letter away"
     )
-    pool: Positive = knob(200, "candidates that each strong signal contributes")
+    # Candidates that each strong signal contributes.
+    pool: int = constant(200)
     whole: Natural = knob(
         50_000,
         "up to this many memories, every signal looks at all of them; above, only at those that vectors and words find",
@@ -160,7 +174,8 @@ class LandSettings:
         "ivf",
         "type of that index: an inverted file, or an HNSW graph, which takes minutes to build and cannot remove vectors",
     )
-    candidates: Positive = knob(100, "as published: memories taken from each of the two searches and from the walk")
+    # As published: memories taken from each of the two searches and from the walk.
+    candidates: int = constant(100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,61 +199,71 @@ def default_weights() -> SignalsSettings:
 
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
-    vector_weight: Share = knob(
-        0.7, "share of the first list when two ranked lists are fused; the second gets the rest"
-    )
-    quality_threshold: float = knob(0.3, "normalised score below which an item of the second list is dropped")
-    full_weight_results: Natural = knob(5, "results a list needs to keep its whole weight")
-    target_mean: float = knob(0.5, "mean that scores are aligned to before they are scaled to 0..1")
-    target_deviation: Amount = knob(0.2, "standard deviation that scores are aligned to")
+    # Share of the first list when two ranked lists are fused; the second gets the rest.
+    vector_weight: float = constant(0.7)
+    # Normalised score below which an item of the second list is dropped.
+    quality_threshold: float = constant(0.3)
+    # Results a list needs to keep its whole weight.
+    full_weight_results: int = constant(5)
+    # Mean that scores are aligned to before they are scaled to 0..1.
+    target_mean: float = constant(0.5)
+    # Standard deviation that scores are aligned to.
+    target_deviation: float = constant(0.2)
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorSettings:
-    seeds: Natural = knob(
-        5, "best memories whose entities become anchors, in addition to the entities that the question names"
-    )
-    seed_share: Amount = knob(0.3, "weight of an entity of the best memory; an entity in the question weighs 1")
-    min_memories: Natural = knob(
-        1, "as published: seed memories that must be about an entity before it becomes an anchor"
-    )
-    semantic: Share = knob(0.5, "as published: weight of the similarity between the entity and the question")
-    memory: Share = knob(0.3, "as published: weight of the mean similarity of the seed memories about the entity")
-    structural: Share = knob(
-        0.2, "as published: weight of the entity's degree in the graph; the three weights sum to 1"
-    )
-    user: bool = knob(False, "let the user be an anchor too; the user is a hub with very many links")
+    # Best memories whose entities become anchors, in addition to the entities that the question names.
+    seeds: int = constant(5)
+    # Weight of an entity of the best memory; an entity in the question weighs 1.
+    seed_share: float = constant(0.3)
+    # As published: seed memories that must be about an entity before it becomes an anchor.
+    min_memories: int = constant(1)
+    # As published: weight of the similarity between the entity and the question.
+    semantic: float = constant(0.5)
+    # As published: weight of the mean similarity of the seed memories about the entity.
+    memory: float = constant(0.3)
+    # As published: weight of the entity's degree in the graph; the three weights sum to 1.
+    structural: float = constant(0.2)
+    # Let the user be an anchor too; the user is a hub with very many links.
+    user: bool = constant(False)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandSettings:
-    seeds: Natural = knob(20, "best memories whose links are followed")
-    damping: Share = knob(0.75, "share of the rank that follows links; the rest restarts at the anchors")
-    passages: Amount = knob(0.5, "restart weight of the best memory itself; a rare name in the question weighs 1")
-    epsilon: Annotated[float, Meta(gt=0)] = knob(
-        3e-5, "rank that the walk leaves unspread for each link of a node; smaller is slower"
-    )
-    successions: Amount = knob(
-        1.0,
-        "weight of an edge between a memory and the one it superseded; an edge to a rare name weighs 1; 0: no such edges",
-    )
-    turns: Amount = knob(1.0, "the same for an edge to the neighbouring turns of a conversation")
-    associations: Amount = knob(1.0, "the same for an association; multiplied by the association's own weight")
-    active: Share = knob(
-        0.3, "engine spread: activation of the best memory at the start; with higher values all nodes end at 1"
-    )
-    steps: Natural = knob(3, "engine spread: how often activation is passed on")
-    decay: Share = knob(0.85, "engine spread: share of activation that arrives over a link of weight 1")
-    threshold: Share = knob(0.1, "engine spread: activation above which a node passes it on")
-    hops: Natural = knob(2, "engine hops: how far from the seeds to go; the seeds themselves are the first hop")
-    iterations: Natural = knob(25, "as published: most steps of the walk; 0 skips ANCHOR and EXPAND")
-    structural_weight: Share = knob(0.5, "as published: share of the walk in the score of EXPAND; cosine gets the rest")
-    weighted: bool = knob(
-        False, "as published: restart at the anchors in proportion to their weights instead of equally"
-    )
-    normalise: Literal["none", "max", "minmax"] = knob(
-        "none", "as published: how walk scores are scaled before they are mixed with cosines"
-    )
+    # Best memories whose links are followed.
+    seeds: int = constant(20)
+    # Share of the rank that follows links; the rest restarts at the anchors.
+    damping: float = constant(0.75)
+    # Restart weight of the best memory itself; a rare name in the question weighs 1.
+    passages: float = constant(0.5)
+    # Rank that the walk leaves unspread for each link of a node; smaller is slower.
+    epsilon: float = constant(3e-05)
+    # Weight of an edge between a memory and the one it superseded; an edge to a rare name weighs 1; 0: no such
+    # edges.
+    successions: float = constant(1.0)
+    # The same for an edge to the neighbouring turns of a conversation.
+    turns: float = constant(1.0)
+    # The same for an association; multiplied by the association's own weight.
+    associations: float = constant(1.0)
+    # Engine spread: activation of the best memory at the start; with higher values all nodes end at 1.
+    active: float = constant(0.3)
+    # Engine spread: how often activation is passed on.
+    steps: int = constant(3)
+    # Engine spread: share of activation that arrives over a link of weight 1.
+    decay: float = constant(0.85)
+    # Engine spread: activation above which a node passes it on.
+    threshold: float = constant(0.1)
+    # Engine hops: how far from the seeds to go; the seeds themselves are the first hop.
+    hops: int = constant(2)
+    # As published: most steps of the walk; 0 skips ANCHOR and EXPAND.
+    iterations: int = constant(25)
+    # As published: share of the walk in the score of EXPAND; cosine gets the rest.
+    structural_weight: float = constant(0.5)
+    # As published: restart at the anchors in proportion to their weights instead of equally.
+    weighted: bool = constant(False)
+    # As published: how walk scores are scaled before they are mixed with cosines.
+    normalise: Literal["none", "max", "minmax"] = constant("none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +279,10 @@ class GateSettings:
     base: Share = knob(
         0.0, "how sure recall must be that a scope of 600 memories answers a question; 0: calibrated for the embedder"
     )
-    slope: float = knob(0.0, "with `base`: what the threshold grows by when the scope grows by a factor of e")
-    floor: Share = knob(0.0, "with `base`: the lowest threshold")
+    # With `base`: what the threshold grows by when the scope grows by a factor of e.
+    slope: float = constant(0.0)
+    # With `base`: the lowest threshold.
+    floor: float = constant(0.0)
     keep: Share = knob(
         0.0, "share of the best memory's relevance below which a memory is cut; 0: calibrated for the embedder"
     )
@@ -263,8 +290,10 @@ class GateSettings:
 
 @dataclass(frozen=True, slots=True)
 class WordsSettings:
-    k1: Amount = knob(1.5, "BM25: how soon repeated words stop counting")
-    b: Share = knob(0.75, "BM25: how much long texts are discounted, 0..1")
+    # BM25: how soon repeated words stop counting.
+    k1: float = constant(1.5)
+    # BM25: how much long texts are discounted, 0..1.
+    b: float = constant(0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +301,10 @@ class CasesSettings:
     on: bool = knob(
         True, "keep and find cases; when off, nothing about cases is offered and stored cases stay as they are"
     )
-    k: Positive = knob(4, "most cases to follow, and most cases to avoid, that one retrieval returns")
-    candidates: Positive = knob(50, "cases that are ranked: the nearest ones and those that share an entity")
+    # Most cases to follow, and most cases to avoid, that one retrieval returns.
+    k: int = constant(4)
+    # Cases that are ranked: the nearest ones and those that share an entity.
+    candidates: int = constant(50)
     ranking: Literal["q", "cosine"] = knob(
         "q", "what ranks cases: the cosine alone, or q, which adds the learned value as soon as there is one"
     )
@@ -282,35 +313,38 @@ class CasesSettings:
         "cosine from which a case is shown, to follow or to avoid; a case that shares an entity or a tag with the task is "
         "shown whatever its cosine",
     )
-    context: Share = knob(0.2, "what is added to a case's similarity when it shares all entities and tags of the task")
-    positive_from: Annotated[float, Meta(ge=-1, le=1)] = knob(0.5, "reward from which a case is one to follow")
-    template_from: Annotated[float, Meta(ge=-1, le=1)] = knob(
-        0.3, "cosine from which a case is similar enough for its plan to be copied when no model plans"
-    )
+    # What is added to a case's similarity when it shares all entities and tags of the task.
+    context: float = constant(0.2)
+    # Reward from which a case is one to follow.
+    positive_from: float = constant(0.5)
+    # Cosine from which a case is similar enough for its plan to be copied when no model plans.
+    template_from: float = constant(0.3)
     limit: Positive = knob(10_000, "most cases kept in one domain; `prune` says which are removed")
-    retrievals: Annotated[int, Meta(ge=100)] = knob(
-        5_000, "retrievals of cases kept in one domain, with what they returned; the oldest are removed"
-    )
+    # Retrievals of cases kept in one domain, with what they returned; the oldest are removed.
+    retrievals: int = constant(5000)
     prune: Literal["value", "oldest", "unused", "reward"] = knob(
         "value",
         "which cases are removed above the limit: those with the least value after discounting for age, those finished "
         "first, those shown least, or those with the lowest reward",
     )
-    half_life_days: Span = knob(90.0, "days after which a case counts half when the least valuable are removed")
-    record_chars: Positive = knob(
-        500, "characters of a step's texts that are kept in the graph; the packed trajectory has all of them"
-    )
-    pack: bool = knob(True, "keep the whole trajectory of a finished task, gzipped, in addition to its steps")
-    efficiency_bonus: Amount = knob(
-        0.1, "what a task that cost nothing adds to its reward; the more it cost, the less it adds"
-    )
-    judge_weight: Amount = knob(0.5, "weight of a judge's score in a reward; the outcome weighs 1")
-    pairs_needed: Annotated[int, Meta(ge=2)] = knob(
-        50, "pairs with a reward, high and low together, before Q takes part in the ranking"
-    )
-    update_every: Positive = knob(10, "pairs with a reward after which the network is trained again")
-    temperature: Span = knob(0.1, "alpha of the softmax from which cases are drawn when a caller wants to explore")
-    seed: Natural = knob(7, "random seed for the network's initial weights and for every draw")
+    # Days after which a case counts half when the least valuable are removed.
+    half_life_days: float = constant(90.0)
+    # Characters of a step's texts that are kept in the graph; the packed trajectory has all of them.
+    record_chars: int = constant(500)
+    # Keep the whole trajectory of a finished task, gzipped, in addition to its steps.
+    pack: bool = constant(True)
+    # What a task that cost nothing adds to its reward; the more it cost, the less it adds.
+    efficiency_bonus: float = constant(0.1)
+    # Weight of a judge's score in a reward; the outcome weighs 1.
+    judge_weight: float = constant(0.5)
+    # Pairs with a reward, high and low together, before Q takes part in the ranking.
+    pairs_needed: int = constant(50)
+    # Pairs with a reward after which the network is trained again.
+    update_every: int = constant(10)
+    # Alpha of the softmax from which cases are drawn when a caller wants to explore.
+    temperature: float = constant(0.1)
+    # Random seed for the network's initial weights and for every draw.
+    seed: int = constant(7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,17 +356,23 @@ class ExecutorSettings:
         secret=True,
         json='{"files": {"command": "/usr/bin/python3", "args": ["files.py"]}}',
     )
-    cycles: Positive = knob(3, "plans that one task may have: after a failure it is planned again")
-    steps: Positive = knob(20, "steps that one task may have, over all its plans")
-    calls: Positive = knob(50, "tool calls in one `execute_task`")
+    # Plans that one task may have: after a failure it is planned again.
+    cycles: int = constant(3)
+    # Steps that one task may have, over all its plans.
+    steps: int = constant(20)
+    # Tool calls in one `execute_task`.
+    calls: int = constant(50)
     tokens: Natural = knob(100_000, "model tokens in one `execute_task`; 0: no limit")
     wall_s: Span = knob(
         600.0,
         "seconds that one `execute_task` may take; a call of a tool or the model that is still running then is ended",
     )
-    start_s: Span = knob(20.0, "seconds that a server may take to start and to list its tools")
-    call_s: Span = knob(60.0, "seconds that one call of a tool may take")
-    result_chars: Annotated[int, Meta(ge=100)] = knob(20_000, "characters that are kept of a tool's result")
+    # Seconds that a server may take to start and to list its tools.
+    start_s: float = constant(20.0)
+    # Seconds that one call of a tool may take.
+    call_s: float = constant(60.0)
+    # Characters that are kept of a tool's result.
+    result_chars: int = constant(20000)
 
 
 _OWN = "; empty: as calibrated for the embedder"
@@ -346,9 +386,8 @@ class KeysSettings:
         None, f"cosine of key and memory from which an existing key is linked automatically{_OWN}"
     )
     merge: Share | None = knob(None, f"cosine from which two concept keys are merged{_OWN}")
-    short_merge: Share | None = knob(
-        None, f"the same for keys of one or two words, which carry less meaning; 0 keeps them apart{_OWN}"
-    )
+    # F'the same for keys of one or two words, which carry less meaning; 0 keeps them apart{_OWN}'.
+    short_merge: float | None = constant(None)
     dedup: Share | None = knob(None, f"cosine from which two memories count as duplicates{_OWN}")
     contradiction: Share | None = knob(
         None, f"cosine from which two memories with a common key may contradict each other{_OWN}"
@@ -361,7 +400,8 @@ class KeysSettings:
     gate_z: Amount = knob(0.0, "robust z-score by which the best cosine of direct recall must stand out; 0: none")
     key_gate: Share = knob(0.0, "best cosine of a key from which direct recall answers, whatever the memories; 0: none")
     hub: Annotated[int, Meta(ge=2)] = knob(3, "memories from which a key is shown as a hub")
-    phrases: bool = knob(True, "let names and nouns link memories that came without keys, as memories from notes do")
+    # Let names and nouns link memories that came without keys, as memories from notes do.
+    phrases: bool = constant(True)
     autokey: bool = knob(True, "learn the words of questions that led to a memory as aliases of its key")
     autokey_after: Positive = knob(3, "how often a question must have led there before its words are learned")
     autokey_floor: Share = knob(0.45, "cosine of question and key from which its words are learned")
@@ -376,7 +416,8 @@ class RerankSettings:
         "",
         "folder of a cross-encoder (ONNX or safetensors) that reranks the best memories of every recall; empty: none",
     )
-    pool: Positive = knob(30, "how many of the best memories it reranks")
+    # How many of the best memories it reranks.
+    pool: int = constant(30)
     floor: float | None = knob(
         None,
         "the cross-encoder's best score below which there is no answer, unless the answer is in another script; empty: "
@@ -433,12 +474,14 @@ class IndexSettings:
 @dataclass(frozen=True, slots=True)
 class StrengthSettings:
     half_life: Span = knob(7.0, "days in which energies halve when a request for decay names no half-life")
-    archive_energy: Share = knob(0.05, "energy up to which a memory counts as spent and can be archived")
-    archive_uses: Natural = knob(5, "uses up to which a spent memory is archived")
-    rank_energy: Share = knob(
-        0.0, "share of a memory's energy in its recall score; the profile `living` sets it to 0.3"
-    )
-    keep_importance: Share = knob(0.7, "importance from which a memory is never archived")
+    # Energy up to which a memory counts as spent and can be archived.
+    archive_energy: float = constant(0.05)
+    # Uses up to which a spent memory is archived.
+    archive_uses: int = constant(5)
+    # Share of a memory's energy in its recall score: the profile `living` sets it to 0.3.
+    rank_energy: float = constant(0.0)
+    # Importance from which a memory is never archived.
+    keep_importance: float = constant(0.7)
     count_recall: bool = knob(
         False,
         "count a memory as used when recall returns it to a caller who may write; memories that the proxy inserts never "
@@ -465,28 +508,25 @@ class EmbeddingSettings:
     base_url: str = knob("", "address of the service, up to and including /v1; openai-compatible and ollama only")
     api_key: str = knob("", "key of the service", secret=True)
     provider_name: str = knob("", "a name for an openai-compatible service")
-    max_chars: Annotated[int, Meta(ge=100)] = knob(
-        2000, "longest text sent to a service, in characters; longer ones are split into windows"
-    )
+    # Longest text sent to a service, in characters; longer ones are split into windows.
+    max_chars: int = constant(2000)
     timeout_s: Span = knob(60.0, "seconds that a service may send nothing before the request times out")
     max_retries: Natural = knob(3, "how often a failed request is retried")
-    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with random jitter")
-    breaker_failures: Positive = knob(
-        5, "circuit breaker: failures among the latest ten calls after which the service is not called for a while"
-    )
-    breaker_rest_s: Amount = knob(
-        30.0,
-        "circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300",
-    )
+    # Seconds before the first retry; doubles each time, with random jitter.
+    retry_wait_s: float = constant(0.5)
+    # Circuit breaker: failures among the latest ten calls after which the service is not called for a while.
+    breaker_failures: int = constant(5)
+    # Circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300.
+    breaker_rest_s: float = constant(30.0)
     runtime: Literal["auto", "torch", "onnx"] = knob(
         "auto",
         "what runs all-MiniLM-L6-v2: torch, or onnxruntime, which needs half the time for the same vectors; `auto` takes "
         "onnxruntime where it is installed",
     )
-    threads: Positive = knob(1, "threads for one question or note; imports use all cores")
-    batch: Positive = knob(
-        16, "texts embedded at once; locally, small batches of texts of similar length are the fastest"
-    )
+    # Threads for one question or note; imports use all cores.
+    threads: int = constant(1)
+    # Texts embedded at once; locally, small batches of texts of similar length are the fastest.
+    batch: int = constant(16)
     auto_migrate: bool = knob(
         True,
         "when a start finds another model than the last one, make a backup and embed everything again; otherwise the "
@@ -504,7 +544,8 @@ class AgentSettings:
         None, "temperature for this step; empty: that of [model]"
     )
     max_tokens: Positive | None = knob(None, "most tokens of an answer in this step; empty: that of [model]")
-    options: str = knob("", "JSON object of fields for the request, merged over those of [model]", json=_OPTIONS)
+    # JSON object of fields for the request, merged over those of [model].
+    options: str = constant("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -519,17 +560,17 @@ class ModelSettings:
     )
     max_tokens: Positive = knob(15000, "most tokens of one answer")
     max_retries: Natural = knob(3, "how often a request is retried when the service fails or the answer is invalid")
-    retry_wait_s: Amount = knob(0.5, "seconds before the first retry; doubles each time, with random jitter")
-    connect_s: Span = knob(5.0, "connect timeout, in seconds")
+    # Seconds before the first retry; doubles each time, with random jitter.
+    retry_wait_s: float = constant(0.5)
+    # Connect timeout, in seconds.
+    connect_s: float = constant(5.0)
     timeout_s: Span = knob(120.0, "seconds that the service may send nothing before the request times out")
-    call_s: Span = knob(300.0, "seconds for one request with all its retries")
-    breaker_failures: Positive = knob(
-        5, "circuit breaker: failures among the latest ten calls after which the service is not called for a while"
-    )
-    breaker_rest_s: Amount = knob(
-        30.0,
-        "circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300",
-    )
+    # Seconds for one request with all its retries.
+    call_s: float = constant(300.0)
+    # Circuit breaker: failures among the latest ten calls after which the service is not called for a while.
+    breaker_failures: int = constant(5)
+    # Circuit breaker: seconds without calls before one trial request; doubles each time that it fails, up to 300.
+    breaker_rest_s: float = constant(30.0)
     tokens_per_note: Natural = knob(60000, "most tokens that one note may cost; 0: no limit")
     fallback_to_rules: bool = knob(True, "let rules understand a note after the last retry; otherwise it stays pending")
     options: str = knob(
@@ -573,9 +614,12 @@ class ProxySettings:
         "lines",
         "form of the block: a dated line for each memory, or XML with entities, notes and what each memory replaced",
     )
-    instructions: bool = knob(True, "begin the block with a sentence that tells the model what it is")
-    recalls: Positive = knob(4, "recalls that may run at once; further requests wait, within the deadline")
-    repeat_s: Amount = knob(300.0, "seconds in which a repeated turn gets the same block without another recall")
+    # Begin the block with a sentence that tells the model what it is.
+    instructions: bool = constant(True)
+    # Recalls that may run at once; further requests wait, within the deadline.
+    recalls: int = constant(4)
+    # Seconds in which a repeated turn gets the same block without another recall.
+    repeat_s: float = constant(300.0)
     blocks: Natural = knob(20_000, "blocks that are kept to be inserted into their conversations again; 0 keeps none")
     connect_s: Span = knob(
         10.0, "connect timeout for a provider, in seconds; how long it thinks and streams is not limited"
@@ -594,18 +638,21 @@ class ProxySettings:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationSettings:
-    similar_memories: Natural = knob(15, "existing memories that a new one is compared with")
-    entity_candidates: Natural = knob(5, "entities in the graph that a mention is compared with")
-    recalled_memories: Positive = knob(
-        10, "with a model: memories that are recalled for a note and from which the model makes its guesses"
-    )
-    guessed_memories: Positive = knob(10, "with a model: memories that each guess finds")
-    description_chars: Annotated[int, Meta(ge=100)] = knob(
-        2000, "longest description of the user, in characters; the oldest facts are dropped"
-    )
+    # Existing memories that a new one is compared with.
+    similar_memories: int = constant(15)
+    # Entities in the graph that a mention is compared with.
+    entity_candidates: int = constant(5)
+    # With a model: memories that are recalled for a note and from which the model makes its guesses.
+    recalled_memories: int = constant(10)
+    # With a model: memories that each guess finds.
+    guessed_memories: int = constant(10)
+    # Longest description of the user, in characters; the oldest facts are dropped.
+    description_chars: int = constant(2000)
     retries: Natural = knob(5, "how often a note that could not be understood is retried")
-    retry_wait_s: Amount = knob(10.0, "seconds before the first retry; doubles each time")
-    retry_most_s: Amount = knob(600.0, "most seconds between two retries")
+    # Seconds before the first retry; doubles each time.
+    retry_wait_s: float = constant(10.0)
+    # Most seconds between two retries.
+    retry_most_s: float = constant(600.0)
     check_rules: bool = knob(
         False,
         "validate what rules write against the shapes too, which takes some 30 ms a note; what a model writes is always "
@@ -621,17 +668,19 @@ class ConsolidationSettings:
         "words above which a text is split into pieces, each of them a note (1000 in the published design); 0: never, a "
         "text is one note",
     )
-    chunk_words: Annotated[int, Meta(ge=20)] = knob(500, "most words of a piece")
-    chunk_overlap: Natural = knob(
-        100, "words that a piece repeats from the end of the one before; less than `chunk_words`"
-    )
+    # Most words of a piece.
+    chunk_words: int = constant(500)
+    # Words that a piece repeats from the end of the one before; less than `chunk_words`.
+    chunk_overlap: int = constant(100)
     near: Literal["keep", "relate", "skip"] = knob(
         "keep",
         "what happens to a memory that is nearly the same as another: it is kept, linked with its nearest, or skipped "
         "where it says no more",
     )
-    near_cosine: Share = knob(0.92, "cosine from which two memories are nearly the same and are linked as similar")
-    near_related: Share = knob(0.7, "cosine from which a memory is linked with one that it may refer to")
+    # Cosine from which two memories are nearly the same and are linked as similar.
+    near_cosine: float = constant(0.92)
+    # Cosine from which a memory is linked with one that it may refer to.
+    near_related: float = constant(0.7)
     time_zone: str = knob("UTC", "the user's time zone, as Europe/Berlin: decides what yesterday means")
 
 
@@ -712,8 +761,10 @@ class LimitsSettings:
         "write",
     )
     graph_bytes: Positive = knob(67_108_864, "longest document for the graph store, in bytes")
-    graph_quads: Positive = knob(1_000_000, "most quads that one document for the graph store adds")
-    query_depth: Positive = knob(200, "deepest nesting of braces and parentheses in a SPARQL query")
+    # Most quads that one document for the graph store adds.
+    graph_quads: int = constant(1_000_000)
+    # Deepest nesting of braces and parentheses in a SPARQL query.
+    query_depth: int = constant(200)
     document_bytes: Positive = knob(
         1_073_741_824, "longest RDF document that an import over HTTP takes, in bytes after unpacking"
     )
@@ -733,7 +784,8 @@ class SparqlSettings:
     workers: Annotated[int, Meta(ge=2)] = knob(
         4, "processes that evaluate SPARQL from callers; one is reserved for queries that promise to be quick"
     )
-    share: Positive = knob(2, "workers that one caller may use at once for all other queries")
+    # Workers that one caller may use at once for all other queries.
+    share: int = constant(2)
     query_s: Annotated[float, Meta(ge=0.05)] = knob(10.0, "seconds that a query may take; `timeout` may ask for less")
     stall_s: Amount = knob(30.0, "seconds that a client may leave an answer unread, over the whole answer")
     memory_mb: Annotated[int, Meta(ge=64)] = knob(512, "most memory of one worker, in MiB")
@@ -776,15 +828,12 @@ class ServerSettings:
         "connections that may be open at once, fewer where the system allows fewer files; one more closes the one that "
         "has been idle longest",
     )
-    head_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        30.0, "seconds for the head of a request, counted from its first byte; on a new connection, from the connect"
-    )
-    body_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        30.0, "seconds for the body of a request, in addition to the time that it takes at 4096 bytes a second"
-    )
-    idle_s: Annotated[float, Meta(gt=0, le=3600)] = knob(
-        75.0, "seconds for which a connection is kept open between two requests: longer than clients keep theirs"
-    )
+    # Seconds for the head of a request, counted from its first byte; on a new connection, from the connect.
+    head_s: float = constant(30.0)
+    # Seconds for the body of a request, in addition to the time that it takes at 4096 bytes a second.
+    body_s: float = constant(30.0)
+    # Seconds for which a connection is kept open between two requests: longer than clients keep theirs.
+    idle_s: float = constant(75.0)
     lock_wait_s: Amount = knob(10.0, "seconds that a command waits for another command to release the data folder")
 
 
@@ -794,14 +843,18 @@ class SexprSettings:
         4_000_000, "longest text of expressions, in characters; a snapshot is one too"
     )
     fuel: Positive = knob(500, "most calls of verbs in one evaluation, including those inside policies")
-    depth: Annotated[int, Meta(ge=1, le=64)] = knob(64, "deepest nesting of calls in one evaluation")
-    rows: Positive = knob(1_000, "most rows that `sparql` gives to an expression")
+    # Deepest nesting of calls in one evaluation.
+    depth: int = constant(64)
+    # Most rows that `sparql` gives to an expression.
+    rows: int = constant(1000)
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestSettings:
-    updates: Positive = knob(100, "changes to a namespace after which its map is redrawn in the background")
-    cache_s: Amount = knob(30.0, "seconds after which a cached map is redrawn, if something was written")
+    # Changes to a namespace after which its map is redrawn in the background.
+    updates: int = constant(100)
+    # Seconds after which a cached map is redrawn, if something was written.
+    cache_s: float = constant(30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -935,6 +988,7 @@ def mask_secrets(settings: Settings) -> dict[str, dict[str, object]]:
             for key, item in knobs(group).items()
         }
         for name, group in groups(settings)
+        if knobs(group)
     }
 
 
@@ -959,12 +1013,14 @@ def table() -> str:
         "ordinary settings, but none that decides where memories go, who may see them or which programs run (`…_PROVIDER`,",
         "`…_BASE_URL`, `…_ENDPOINT`, `MEMENTO_SERVER_…`, `MEMENTO_EXECUTOR_…`, `MEMENTO_STORE_…`, `MEMENTO_CONFIG`).",
         "",
-        "`MEMENTO_CONFIG` names another settings file, which `memento.toml` overrides. It is TOML, or the JSON of the first",
-        "published design (`server`, `proxy`, `llm`, `embedding`). That JSON is also read from `config/memento.json` in the",
-        "data folder.",
+        "`MEMENTO_CONFIG` names another TOML file, which `memento.toml` overrides.",
+        "",
+        "A setting that is not in these tables is ignored, with a warning that names it: remove it, or correct its name.",
         "",
     ]
     for name, group in groups(Settings()):
+        if not knobs(group):
+            continue
         lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
         hints = hints_of(group)
         for key, item in knobs(group).items():
@@ -1003,9 +1059,6 @@ PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
 Changes = dict[str, dict[str, object]]
 """Values by group and key."""
 
-Spelling = dict[tuple[str, str], str]
-"""(group, key) → its name in a settings file, where that differs."""
-
 PLACE = re.compile(r"\{env:([A-Z0-9_]+)\}")
 
 _UNSET = re.compile("\ue000([A-Z0-9_]+)\ue001")
@@ -1016,46 +1069,6 @@ _WAITING = ("api_key", "servers")
 
 # The `.env` file of an untrusted folder, such as a checkout, must not decide where memories go, who may read them, or what is run.
 STEERING = re.compile(r"^MEMENTO_(SERVER_\w+|EXECUTOR_\w+|STORE_\w+|CONFIG|\w+_(PROVIDER|BASE_URL|ENDPOINT))")
-
-FIRST_FORM: Mapping[str, tuple[str, str] | None] = {
-    "server.port": ("server", "port"),
-    "llm.provider": ("model", "provider"),
-    "llm.apiKey": ("model", "api_key"),
-    "llm.baseUrl": ("model", "base_url"),
-    "llm.providerName": ("model", "provider_name"),
-    "embedding.provider": ("embedding", "provider"),
-    "embedding.apiKey": ("embedding", "api_key"),
-    "embedding.baseUrl": ("embedding", "base_url"),
-    "embedding.providerName": ("embedding", "provider_name"),
-    "embedding.model": ("embedding", "model"),
-    "embedding.dimensions": ("embedding", "dimensions"),
-    "proxy.provider": ("proxy", "provider"),
-    "proxy.baseUrl": None,
-    "proxy.protocol": None,
-    "proxy.providerName": None,
-    **{
-        f"llm.{layer}.{name}": ("model", key)
-        for layer in ("defaults", "consolidation", "retrieval")
-        for name, key in (
-            ("model", "model"),
-            ("temperature", "temperature"),
-            ("maxTokens", "max_tokens"),
-            ("maxRetries", "max_retries"),
-            ("options", "options"),
-        )
-    },
-}
-"""Key of the first form → (group, key); None for a key that no setting takes over unchanged."""
-
-REQUIRED = (
-    "proxy.provider",
-    "llm.provider",
-    "llm.defaults.model",
-    "embedding.provider",
-    "embedding.model",
-    "embedding.dimensions",
-)
-"""Keys that are required if their group is given."""
 
 
 def read_dotenv(path: Path, trusted: bool) -> dict[str, str]:
@@ -1105,91 +1118,6 @@ def read_toml(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
         raise SettingsError(f"{path} is not TOML: {error}{unset}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """Settings that override others, and their names in the file; if not `counts`, they are only checked, not used."""
-
-    changes: Changes
-    spelling: Spelling
-    counts: bool = True
-
-
-def read_first_form(path: Path, environment: Mapping[str, str]) -> list[Layer]:
-    """
-    Read the settings of a JSON file in the first design's form, in the order in which they overlay each other.
-
-    Raises:
-        SettingsError: it is not JSON, a key is unknown or missing, or the proxy's keys do not go together.
-    """
-    try:
-        found = json.loads(substitute_variables(_read_text(path), environment))
-    except ValueError as error:
-        raise SettingsError(f"{path} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise SettingsError(f"{path} must hold an object with server, proxy, llm and embedding")
-    values = dict(_flatten({key: value for key, value in found.items() if key != "$schema"}))
-    for key in values:
-        if key not in FIRST_FORM:
-            siblings = [name for name in FIRST_FORM if name.startswith(key.partition(".")[0] + ".")] or FIRST_FORM
-            raise SettingsError(f"unknown key {key} in {path}: choose one of {', '.join(siblings)}")
-    for key in REQUIRED:
-        group = key.partition(".")[0]
-        if group in found and key not in values:
-            raise SettingsError(f"{key} is required in {path}")
-    special = ("llm.retrieval.", "llm.consolidation.")
-    layers = [_lay(values, path, [key for key in FIRST_FORM if key.startswith(prefix)]) for prefix in special]
-    base = _lay(values, path, [key for key in FIRST_FORM if not key.startswith(special)])
-    base.changes.setdefault("proxy", {}).update(_find_upstream(values, path))
-    # Retrieval calls no model.
-    return [replace(layers[0], counts=False), base, replace(layers[1], spelling=base.spelling | layers[1].spelling)]
-
-
-def _lay(values: Mapping[str, object], path: Path, keys: Sequence[str]) -> Layer:
-    changes: Changes = {}
-    for key in keys:
-        target = FIRST_FORM[key]
-        if target is not None and key in values:
-            changes.setdefault(target[0], {})[target[1]] = values[key]
-    return Layer(changes, {target: f"{key} in {path}" for key in keys if (target := FIRST_FORM[key])})
-
-
-def _find_upstream(values: Mapping[str, object], path: Path) -> dict[str, object]:
-    """Find the proxy's base URL by its protocol."""
-    provider, url = values.get("proxy.provider"), values.get("proxy.baseUrl")
-    protocol, name = values.get("proxy.protocol"), values.get("proxy.providerName")
-    if provider is None:
-        return {}
-    choices = ("openai", "anthropic", "ollama", "custom")
-    if provider not in choices:
-        raise SettingsError(f"proxy.provider in {path} must be one of {', '.join(choices)}, not {provider!r}")
-    if provider == "custom":
-        if not url:
-            raise SettingsError(f"proxy.baseUrl is required in {path} when proxy.provider is custom")
-        if protocol not in ("openai", "anthropic"):
-            raise SettingsError(f"proxy.protocol in {path} must be openai or anthropic when proxy.provider is custom")
-        if not name:
-            raise SettingsError(f"proxy.providerName is required in {path} when proxy.provider is custom")
-        other = "anthropic" if protocol == "openai" else "openai"
-        return {f"{protocol}_base_url": url, f"{other}_base_url": ""}
-    for key, value in (("proxy.protocol", protocol), ("proxy.providerName", name)):
-        if value is not None:
-            raise SettingsError(f"{key} in {path} is for proxy.provider custom only, not {provider}")
-    if provider != "ollama" and url is not None:
-        raise SettingsError(
-            f"proxy.baseUrl in {path} must be left out for {provider}: for another address choose custom"
-        )
-    return {"ollama_base_url": str(url).rstrip("/").removesuffix("/api")} if url else {}
-
-
-def _flatten(found: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the dotted key and the value of everything in it; `options` counts as a value."""
-    for key, value in found.items():
-        if isinstance(value, dict) and key != "options":
-            yield from _flatten(value, f"{above}{key}.")
-        elif value is not None:
-            yield above + key, value
-
-
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -1201,74 +1129,71 @@ CLOUD = ("openai", "anthropic", "google", "cohere", "mistral")  # one fixed addr
 LOCAL_MODELS = ("minilm", "trigram")
 
 
-def check_settings(settings: Settings, spelling: Spelling | None = None) -> Settings:
+def check_settings(settings: Settings) -> Settings:
     """Check the rules that span several settings and return the same settings; raise `SettingsError` if one is broken."""
-    anchor, spelling = settings.anchor, spelling or {}
-    if abs(anchor.semantic + anchor.memory + anchor.structural - 1) > 1e-6:
-        raise SettingsError("the weights semantic, memory and structural of [anchor] must sum to 1")
     if settings.distill.lambda_min > settings.distill.lambda_max:
         raise SettingsError("lambda_min of [distill] must not exceed lambda_max")
-    _check_model(settings.model, spelling)
-    _check_embedding(settings.embedding, spelling)
-    _check_proxy(settings.proxy, spelling)
-    _check_capture(settings.capture, spelling)
-    _check_store(settings, spelling)
-    _check_index(settings.index, spelling)
+    _check_model(settings.model)
+    _check_embedding(settings.embedding)
+    _check_proxy(settings.proxy)
+    _check_capture(settings.capture)
+    _check_store(settings)
+    _check_index(settings.index)
     return settings
 
 
-def _check_store(settings: Settings, spelling: Spelling) -> None:
+def _check_store(settings: Settings) -> None:
     if settings.store.kind == "embedded":
         return
     for key in ("query_url", "update_url"):
         if not getattr(settings.store, key):
-            _refuse("store", key, "must be the address of the SPARQL endpoint", spelling)
-        _check_url("store", key, getattr(settings.store, key), spelling)
+            _refuse("store", key, "must be the address of the SPARQL endpoint")
+        _check_url("store", key, getattr(settings.store, key))
     if settings.encryption.on:
-        _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk", spelling)
+        _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk")
 
 
-def _check_index(index: IndexSettings, spelling: Spelling) -> None:
+def _check_index(index: IndexSettings) -> None:
     if index.kind == "faiss" and index.uri:
-        _refuse("index", "uri", "must be empty for faiss, whose index is in the data folder", spelling)
+        _refuse("index", "uri", "must be empty for faiss, whose index is in the data folder")
     if index.kind != "faiss" and not index.uri:
         where = "a folder or s3://bucket/path" if index.kind == "lance" else "http://host:19530 or a file"
-        _refuse("index", "uri", f"is required for {index.kind}: {where}", spelling)
+        _refuse("index", "uri", f"is required for {index.kind}: {where}")
 
 
-def _check_capture(capture: CaptureSettings, spelling: Spelling) -> None:
+def _check_capture(capture: CaptureSettings) -> None:
     for namespace, mode in json.loads(capture.namespaces or "{}").items():
         if mode not in get_args(Capture):
             why = f"must say {', '.join(get_args(Capture))} of {namespace!r}, not {str(mode)[:40]!r}"
-            _refuse("capture", "namespaces", why, spelling)
+            _refuse("capture", "namespaces", why)
 
 
-def _check_model(model: ModelSettings, spelling: Spelling) -> None:
+def _check_model(model: ModelSettings) -> None:
     if model.provider == "none":  # the other settings have no effect until a provider is set
         return
     if not model.model:
-        _refuse("model", "model", f"is required for {model.provider}, as the provider calls it", spelling)
-    _check_service("model", model, spelling)
+        _refuse("model", "model", f"is required for {model.provider}, as the provider calls it")
+    _check_service("model", model)
 
 
-def _check_embedding(embedding: EmbeddingSettings, spelling: Spelling) -> None:
+def _check_embedding(embedding: EmbeddingSettings) -> None:
     local, provider = embedding.model in LOCAL_MODELS, embedding.provider
     if provider not in get_args(Embedder):
         why = f"must be one of {', '.join(get_args(Embedder))}, not {str(provider)[:40]!r}"
-        _refuse("embedding", "provider", why, spelling)
+        _refuse("embedding", "provider", why)
     if provider == "local":
         if not local and not _is_model_folder(embedding.model):
             why = (
                 f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model[:200]!r}; "
                 "or the folder of a sentence-transformers model, with its modules.json"
             )
-            _refuse("embedding", "model", why, spelling)
+            _refuse("embedding", "model", why)
         return
     if local or not embedding.model:
-        _refuse("embedding", "model", f"is required for {provider}, as the provider calls it", spelling)
+        _refuse("embedding", "model", f"is required for {provider}, as the provider calls it")
     if not embedding.dimensions:
-        _refuse("embedding", "dimensions", f"is required for {provider}: the length of the model's vectors", spelling)
-    _check_service("embedding", embedding, spelling)
+        _refuse("embedding", "dimensions", f"is required for {provider}: the length of the model's vectors")
+    _check_service("embedding", embedding)
 
 
 def _is_model_folder(path: str) -> bool:
@@ -1278,34 +1203,34 @@ def _is_model_folder(path: str) -> bool:
         return False
 
 
-def _check_service(group: str, service: ModelSettings | EmbeddingSettings, spelling: Spelling) -> None:
+def _check_service(group: str, service: ModelSettings | EmbeddingSettings) -> None:
     provider = service.provider
     if provider in CLOUD and not service.api_key:
         how = f'set {variable(group, "api_key")}, or api_key = "{{env:NAME}}" in the file'
-        _refuse(group, "api_key", f"is required for {provider}: {how}", spelling)
+        _refuse(group, "api_key", f"is required for {provider}: {how}")
     if provider in CLOUD and service.base_url:
         why = f"has one address for {provider} and must be empty: for another choose openai-compatible or ollama"
-        _refuse(group, "base_url", why, spelling)
+        _refuse(group, "base_url", why)
     if provider == "openai-compatible" and not service.base_url:
-        _refuse(group, "base_url", "is required for openai-compatible, as http://localhost:8000/v1", spelling)
+        _refuse(group, "base_url", "is required for openai-compatible, as http://localhost:8000/v1")
     if provider != "openai-compatible" and service.provider_name:
-        _refuse(group, "provider_name", f"is for openai-compatible only and must be empty for {provider}", spelling)
+        _refuse(group, "provider_name", f"is for openai-compatible only and must be empty for {provider}")
     if not (service.api_key.isascii() and service.api_key.isprintable()):
-        _refuse(group, "api_key", "must be printable ASCII, without a line break", spelling)
-    _check_url(group, "base_url", service.base_url, spelling)
+        _refuse(group, "api_key", "must be printable ASCII, without a line break")
+    _check_url(group, "base_url", service.base_url)
 
 
-def _check_proxy(proxy: ProxySettings, spelling: Spelling) -> None:
+def _check_proxy(proxy: ProxySettings) -> None:
     for key in ("openai_base_url", "anthropic_base_url", "ollama_base_url"):
-        _check_url("proxy", key, getattr(proxy, key), spelling)
+        _check_url("proxy", key, getattr(proxy, key))
     if proxy.provider == "ollama" and not proxy.ollama_base_url:
-        _refuse("proxy", "ollama_base_url", "is required when its provider is ollama", spelling)
+        _refuse("proxy", "ollama_base_url", "is required when its provider is ollama")
     if proxy.provider != "all" and not proxy.upstreams:
         keys = "openai_base_url or anthropic_base_url" if proxy.provider == "custom" else f"{proxy.provider}_base_url"
-        _refuse("proxy", "provider", f"is {proxy.provider}: give {keys}, or choose all", spelling)
+        _refuse("proxy", "provider", f"is {proxy.provider}: give {keys}, or choose all")
 
 
-def _check_url(group: str, key: str, url: str, spelling: Spelling) -> None:
+def _check_url(group: str, key: str, url: str) -> None:
     if not url:
         return
     try:
@@ -1315,14 +1240,13 @@ def _check_url(group: str, key: str, url: str, spelling: Spelling) -> None:
         usable = False
     example, secret = ("7878/query", "token") if group == "store" else ("8000/v1", "api_key")
     if not usable:
-        _refuse(group, key, f"must be an address such as http://localhost:{example}", spelling)
+        _refuse(group, key, f"must be an address such as http://localhost:{example}")
     if parts.username or parts.password or parts.query or parts.fragment:
-        _refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}", spelling)
+        _refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}")
 
 
-def _refuse(group: str, key: str, why: str, spelling: Spelling) -> NoReturn:
-    called = spelling.get((group, key))
-    raise SettingsError(f"{key} of [{group}]{f' ({called})' if called else ''} {why}")
+def _refuse(group: str, key: str, why: str) -> NoReturn:
+    raise SettingsError(f"{key} of [{group}] {why}")
 
 
 UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_TOOLS", "MEMENTO_CONFIG")
@@ -1332,33 +1256,42 @@ G = TypeVar("G")
 
 
 def load(
-    file: Path | None = None, environment: Mapping[str, str] | None = None, profile: str | None = None
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    profile: str | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Settings:
     """
     Load the settings in force.
 
     Args:
-        file: a `memento.toml`; one that does not exist counts as empty. Beside it, `config/memento.json` is read.
+        file: a `memento.toml`; one that does not exist counts as empty.
         environment: defaults to that of the process, and what `.env` beside the file and in the working directory adds to it.
         profile: a name from `PROFILES`, which overrides the defaults; file and environment override the profile.
+        tell: called with one sentence if there are settings that do not exist, which are ignored; by default it is logged.
 
     Raises:
-        SettingsError: an unknown group, key or profile, or a value that is of the wrong type or contradicts the others; the message
-            names it and the choices.
+        SettingsError: an unknown profile, or a value that is of the wrong type or contradicts the others; the message names it and
+            the choices.
     """
     environment = _gather_environment(file) if environment is None else environment
     settings = with_profile(Settings(), profile) if profile else Settings()
-    settings, spelling = _overlay_config_file(settings, file, environment)
+    unknown: list[str] = []
+    settings = _overlay_config_file(settings, environment, unknown)
     if file is not None and file.is_file():
         found = read_toml(file, environment)
         if "key" in found.get("encryption", {}):
             raise SettingsError(
                 f"{file} holds the key of [encryption], which opens what is beside it: name a key_file elsewhere"
             )
-        settings = _overlay(settings, found, source=str(file))
-    return check_settings(
-        _overlay(settings, _group_environment(environment, settings), source="the environment"), spelling
-    )
+        settings = _overlay(settings, found, str(file), unknown)
+    settings = _overlay(settings, _group_environment(environment, settings, unknown), "the environment", unknown)
+    if unknown:
+        (tell or logger.warning)(
+            f"ignored, because there is no such setting: {', '.join(unknown)}; remove it, or correct its name: `memento config "
+            "show` lists all settings"
+        )
+    return check_settings(settings)
 
 
 def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
@@ -1424,15 +1357,13 @@ def load_client(file: Path | None = None, environment: Mapping[str, str] | None 
     *Because:* the weights of the signals are declared where recall computes them; a client need not load that code.
 
     Raises:
-        SettingsError: an unknown key of these groups, or a value of the wrong type.
+        SettingsError: a value of the wrong type.
     """
     environment = _gather_environment(file) if environment is None else environment
-    settings, _ = _overlay_config_file(ClientSettings(), file, environment)
+    settings = _overlay_config_file(ClientSettings(), environment, [])
     if file is not None and file.is_file():
-        settings = _overlay(settings, read_toml(file, environment), source=str(file))
-    names = {variable(name, key) for name, group in groups(settings) for key in knobs(group)}
-    ours = {name: text for name, text in environment.items() if name in names or name in EARLIER_NAMES}
-    return _overlay(settings, _group_environment(ours, settings), source="the environment")
+        settings = _overlay(settings, read_toml(file, environment), str(file), [])
+    return _overlay(settings, _group_environment(environment, settings, []), "the environment", [])
 
 
 def _gather_environment(file: Path | None) -> dict[str, str]:
@@ -1442,28 +1373,22 @@ def _gather_environment(file: Path | None) -> dict[str, str]:
     return {**near, **read_dotenv(home / ".env", trusted=file is not None), **os.environ}
 
 
-def _overlay_config_file(settings: G, file: Path | None, environment: Mapping[str, str]) -> tuple[G, Spelling]:
-    """Overlay the file that `MEMENTO_CONFIG` names, else `config/memento.json`; return its names for settings too."""
+def _overlay_config_file(settings: G, environment: Mapping[str, str], unknown: list[str]) -> G:
+    """Overlay the file that `MEMENTO_CONFIG` names, if it names one."""
     named = environment.get("MEMENTO_CONFIG")
-    path = Path(named) if named else file.parent / "config" / "memento.json" if file else None
-    if path is None or not path.is_file():
-        if named:
-            raise SettingsError(f"MEMENTO_CONFIG names {named}, and there is no such file")
-        return settings, {}
-    if path.suffix != ".json":
-        return _overlay(settings, read_toml(path, environment), source=str(path)), {}
-    spelling: Spelling = {}
-    for layer in read_first_form(path, environment):
-        overlaid = _overlay(settings, layer.changes, str(path), layer.spelling)
-        settings, spelling = (overlaid, layer.spelling) if layer.counts else (settings, spelling)
-    return settings, spelling
+    if not named:
+        return settings
+    if not Path(named).is_file():
+        raise SettingsError(f"MEMENTO_CONFIG names {named}, and there is no such file")
+    return _overlay(settings, read_toml(Path(named), environment), named, unknown)
 
 
 def with_profile(settings: Settings, profile: str) -> Settings:
     """Return a copy with a profile's values laid over it; raises `SettingsError` for an unknown name."""
     if profile not in PROFILES:
         raise SettingsError(f"unknown profile {profile!r}: choose one of {', '.join(PROFILES)}")
-    return _overlay(settings, PROFILES[profile], source=f"profile {profile}")
+    changes = {name: replace(getattr(settings, name), **values) for name, values in PROFILES[profile].items()}
+    return replace(settings, **changes)
 
 
 def with_mode(settings: Settings, mode: str) -> Settings:
@@ -1570,14 +1495,16 @@ def _read_earlier_names(environment: Mapping[str, str], known: Mapping[str, obje
     return found
 
 
-def _group_environment(environment: Mapping[str, str], settings: object) -> dict[str, Any]:
+def _group_environment(environment: Mapping[str, str], settings: object, unknown: list[str]) -> dict[str, Any]:
+    """Return the settings of the environment by group; names that are none are added to `unknown`."""
     found: dict[str, Any] = {}
     names = {variable(name, key): (name, key) for name, group in groups(settings) for key in knobs(group)}
     for name, text in (_read_earlier_names(environment, names) | dict(environment)).items():
         if not name.startswith("MEMENTO_") or name in UNDIVIDED:
             continue
         if name not in names:
-            raise SettingsError(f"unknown setting {name}: `memento config show` lists them all")
+            unknown.append(name)
+            continue
         group, key = names[name]
         place = found
         for step in group.split("."):
@@ -1586,10 +1513,8 @@ def _group_environment(environment: Mapping[str, str], settings: object) -> dict
     return found
 
 
-def _overlay(
-    settings: G, changes: Mapping[str, Any], source: str, spelling: Spelling | None = None, above: str = ""
-) -> G:
-    """Return a copy of all groups, or of one, with some values changed."""
+def _overlay(settings: G, changes: Mapping[str, Any], source: str, unknown: list[str], above: str = "") -> G:
+    """Return a copy of all groups, or of one, with some values changed; settings that do not exist are added to `unknown`."""
     hints = hints_of(settings)
     known = knobs(settings)
     inner = [key for key in hints if is_dataclass(hints[key])]
@@ -1599,18 +1524,11 @@ def _overlay(
         if key in inner:
             if not isinstance(value, Mapping):
                 raise SettingsError(f"{group} in {source} must be a group of settings, as [{group}]")
-            new[key] = _overlay(getattr(settings, key), value, source, spelling, f"{group}.")
+            new[key] = _overlay(getattr(settings, key), value, source, unknown, f"{group}.")
         elif key in known:
-            where = f"{key} of [{above[:-1]}] in {source}"
-            called = (spelling or {}).get((above[:-1], key), where)
-            new[key] = _convert(value, hints[key], known[key], called)
-        elif isinstance(settings, ClientSettings):
-            continue  # another group, which `load` checks
-        elif not above:
-            raise SettingsError(f"unknown group [{key}] in {source}: choose one of {', '.join(inner)}")
+            new[key] = _convert(value, hints[key], known[key], f"{key} of [{above[:-1]}] in {source}")
         else:
-            choices = ", ".join((*known, *inner))
-            raise SettingsError(f"unknown setting {key} of [{above[:-1]}] in {source}: choose one of {choices}")
+            unknown.append(f"{key} of [{above[:-1]}] in {source}" if above else f"[{key}] in {source}")
     return replace(cast(Any, settings), **new) if new else settings
 
 

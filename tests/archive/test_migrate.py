@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             memento.note(text)
         memento.remember("Ana plays the cello on Mondays.", keys=["Ana", "music"])
         memento.add_cases([CaseRow(task="Book a table for two", plan="Call them.", outcome="success")])
-    (home / "memento.toml").write_text('# mine\n[embedding]\nmodel = "trigram"  # small\n[land]\ncandidates = 40\n')
+    (home / "memento.toml").write_text('# mine\n[embedding]\nmodel = "trigram"  # small\n[land]\nwhole = 40\n')
     return home
 
 
@@ -134,7 +134,7 @@ def test_the_settings_kept_with_the_folder_open_it_with_the_new_embedder(move: M
         assert forced.embedded == forced.texts and forced.before == forced.after
         assert again.check() == ()
     assert (home / "memento.toml").read_text().startswith("# mine\n")
-    assert load(home / "memento.toml").land.candidates == 40
+    assert load(home / "memento.toml").land.whole == 40
 
 
 class Slow(Trigram):

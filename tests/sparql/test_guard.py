@@ -206,7 +206,7 @@ def test_an_iri_that_hides_nothing_passes_however_it_is_read(sparql: str) -> Non
         ("ASK { SERVICE mem:search { ?m mem:matches 'tea' } }", "PREFIX mem: <http://purl.org/memento/>"),
         ("ASK { ?s ?p ( } )", "closes nothing"),
         ("ASK " + "{" * 201 + "}" * 201, "nested deeper than 200"),
-        ("ASK { ?s ?p " + "[" * 300 + "]" * 300 + "}", "query_depth"),
+        ("ASK { ?s ?p " + "[" * 300 + "]" * 300 + "}", "nested deeper than 200"),
         ("SELECT (" + "(" * 10_000 + "1" + ")" * 10_000 + " AS ?x) {}", "column 208"),
     ],
 )

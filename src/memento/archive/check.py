@@ -413,13 +413,14 @@ def _examine_rights(datadir: DataFolder) -> Iterator[Finding]:
 
 
 def _examine_settings(datadir: DataFolder) -> Iterator[Finding]:
+    told: list[str] = []
     try:
-        settings.load(datadir.settings_file)
+        settings.load(datadir.settings_file, tell=told.append)
     except SettingsError as error:
-        remedy = (
-            f"Mend or delete that line; `memento config docs` lists all settings. The file is {datadir.settings_file}."
-        )
-        yield Finding(kind="settings", found=str(error), remedy=remedy)
+        told.append(str(error))
+    remedy = f"Mend or delete that line; `memento config docs` lists all settings. The file is {datadir.settings_file}."
+    for one in told:
+        yield Finding(kind="settings", found=one, remedy=remedy)
 
 
 def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:

@@ -78,7 +78,7 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
-    k: Annotated[Count, Meta(description="most cases in each section; default the setting `cases.k`")] | None = None
+    k: Annotated[Count, Meta(description="most cases in each section; default 4")] | None = None
     about: About = ()
     tags: Tags = ()
     since: Since | None = None
@@ -104,7 +104,7 @@ class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
     }
 
     tasks: Annotated[Sequence[Text], Meta(description="what is to be done", extra_json_schema={"minItems": 1})]
-    k: Annotated[Count, Meta(description="most cases in each section; default the setting `cases.k`")] | None = None
+    k: Annotated[Count, Meta(description="most cases in each section; default 4")] | None = None
     since: Since | None = None
     until: Until | None = None
     domain: Domain | None = None

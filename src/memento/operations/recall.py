@@ -293,8 +293,8 @@ class Manifest(Operation["model.Manifest"], frozen=True):
     """
     Draw the map of what the namespace reads: its regions, its key nodes, what is new and what fades.
 
-    `text` is the same map in 500 tokens. The map is cached. When it is older than `manifest.cache_s` seconds, or after
-    `manifest.updates` changes, it is drawn again in the background.
+    `text` is the same map in 500 tokens. The map is cached. When it is older than 30 seconds, or after
+    100 changes, it is drawn again in the background.
     """
 
     route: ClassVar[str] = "GET /memory/manifest"

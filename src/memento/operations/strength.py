@@ -144,7 +144,7 @@ class ListFading(Operation["tuple[model.FadingMemory, ...]"], frozen=True):
     """
     List the memories that will be archived if nobody uses them, the next one first, with their energy now and the day.
 
-    Give a memory an importance of `living.keep_importance` or more (`mark`), and it is never archived.
+    Give a memory an importance of .7 or more (`mark`), and it is never archived.
 
     Raises:
         InputError: limit or offset out of range.

@@ -43,7 +43,7 @@ from memento.search.postings import pairs as pairs_of
 from memento.search.postings import tokens
 from memento.search.words import bm25 as bm25_scores
 from memento.search.words import bm25_of_terms
-from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings, knob
+from memento.settings import ExpandSettings, LandSettings, Settings, SignalsSettings, WordsSettings, constant, knob
 from memento.text.dates import PartialDate, find_dates
 
 if TYPE_CHECKING:  # the weights below define the settings: importing settings must not import the indexes
@@ -176,7 +176,11 @@ def weights_class() -> type[SignalsSettings]:
 
 @lru_cache(maxsize=8)
 def _weights_class(rows: tuple[tuple[str, float, str], ...]) -> type[SignalsSettings]:
-    weights = [(name, float, knob(weight, f"weight of {about}")) for name, weight, about in rows]
+    # Only one that is off by default is a setting: the others are weighed together, and nobody weighs them anew.
+    weights = [
+        (name, float, constant(weight) if weight else knob(weight, f"weight of {about}"))
+        for name, weight, about in rows
+    ]
     return make_dataclass("SignalsSettings", weights, bases=(SignalsSettings,), frozen=True, slots=True)
 
 

@@ -246,7 +246,7 @@ def read_sparql(
     Raises:
         TooLong: longer than `limits.query_bytes`, or for an update than `limits.update_bytes`.
         Forbidden: a SERVICE that is not among `services`; names its line.
-        InputError: empty, nested deeper than `limits.query_depth`, unbalanced, or not SPARQL; names line and column.
+        InputError: empty, nested too deep, unbalanced, or not SPARQL; names line and column.
     """
     size = len(sparql.encode("utf-8", errors="surrogatepass"))
     most = limits.update_bytes if is_update else limits.query_bytes
@@ -325,9 +325,7 @@ def _read_sign(token: Token, before: Token | None, seen: _State) -> None:
     if sign in _CLOSES.values():
         seen.nesting.append(sign)
         if len(seen.nesting) > seen.depth:
-            raise InputError(
-                f"{token.position}: brackets are nested deeper than {seen.depth} (limits.query_depth): split the query"
-            )
+            raise InputError(f"{token.position}: brackets are nested deeper than {seen.depth}: split the query")
         if sign == "(" and before and before.kind == "word" and before.text != "a":
             word = before.text.upper()
             if word in _AGGREGATES and not _AGGREGATES.isdisjoint(_words_around(seen)):

@@ -192,7 +192,7 @@ def test_no_phase_of_the_design_may_be_otherwise(trips: Memento, design: Design)
 
 
 def test_a_walk_may_restart_by_weight(tmp_path: Path) -> None:
-    """The setting `expand.weighted`, beside the constants of the design; a profile would put them back."""
+    """The constant `expand.weighted`, beside the constants of the design; a profile would put them back."""
     engine = replace(
         OFFLINE,
         words=WordsSettings(1.2, 0.75),
@@ -228,7 +228,7 @@ def test_words_that_nothing_has_leave_the_order_and_scores_of_the_vectors(trips:
 
 @pytest.mark.parametrize(("fewest", "reached"), [(1, True), (40, False)])
 def test_an_entity_needs_enough_seeds_to_be_walked_from(tmp_path: Path, fewest: int, reached: bool) -> None:
-    """The setting `anchor.min_memories`."""
+    """The constant `anchor.min_memories`."""
     engine = replace(
         OFFLINE,
         land=LandSettings(engine="published", candidates=20),

@@ -62,7 +62,7 @@ class Chosen:
         """The settings in force in the data folder."""
         from memento import settings
 
-        found = settings.load(self.folder.settings_file)
+        found = settings.load(self.folder.settings_file, tell=self.tell)
         if self.key_file is None:
             return found
         return replace(found, encryption=replace(found.encryption, key="", key_file=self.key_file))
