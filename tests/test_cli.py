@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import click
 import pyoxigraph as ox
 import pytest
 from click.testing import CliRunner, Result
@@ -20,6 +21,7 @@ from click.testing import CliRunner, Result
 from memento import settings
 from memento.datadir import DataFolder
 from memento.interfaces.cli import main
+from memento.interfaces.cli.base import LISTED, OLD_NAMES
 from memento.iris import RDF
 from memento.python import open_memento
 from memento.search import cache
@@ -725,3 +727,38 @@ def test_a_memory_without_a_service_is_ready() -> None:
 
     assert printed("status", "--json")["ready"] is True
     assert "ready           yes" in printed("status")
+
+
+def test_help_shows_forty_commands_in_five_groups_on_one_screen() -> None:
+    listed = [name for names in LISTED.values() for name in names]
+    shown = CliRunner().invoke(main, ["--help"]).output
+
+    assert len(LISTED) == 5 and len(listed) == len(set(listed)) <= 40
+    assert {name for name, one in main.commands.items() if not one.hidden} == set(listed)
+    assert len(shown.splitlines()) <= 27
+    assert all(name in shown for name in listed)
+
+
+@pytest.mark.parametrize("title", LISTED)
+def test_help_describes_each_group_on_one_screen(title: str) -> None:
+    shown = CliRunner().invoke(main, ["help", title.split()[0].lower()]).output.splitlines()
+
+    assert shown[0] == f"{title}:"
+    assert [line.split()[0] for line in shown[1:]] == list(LISTED[title])
+
+
+@pytest.mark.parametrize(("old", "place"), OLD_NAMES.items())
+def test_an_old_name_is_the_command_in_its_group(old: str, place: str) -> None:
+    group, name = place.split()
+    moved = main.commands[group]
+
+    assert isinstance(moved, click.Group)
+    assert main.commands[old].hidden and not moved.commands[name].hidden
+    assert main.commands[old].callback is moved.commands[name].callback
+
+
+def test_a_group_that_is_none_is_named_with_those_there_are() -> None:
+    done = CliRunner().invoke(main, ["help", "nothing"])
+
+    assert done.exit_code == 2
+    assert "say, look, bring, run, plug-ins" in done.output

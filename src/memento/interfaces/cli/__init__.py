@@ -12,7 +12,8 @@ from memento.interfaces.cli import clients as _clients
 from memento.interfaces.cli import commands as _commands
 from memento.interfaces.cli import documents as _documents
 from memento.interfaces.cli import questions as _questions
-from memento.interfaces.cli.base import main
+from memento.interfaces.cli.base import arrange_commands, main
 
 __all__ = ["main"]
+arrange_commands()
 _registered = (_commands, _documents, _questions, _admin, _clients)

@@ -438,7 +438,7 @@ def _announce(address: str) -> None:
 
 @main.group("store")
 def store_group() -> None:
-    """Run, adopt or test a store outside the data folder."""
+    """Encrypt the store, change its embedder, run or test one elsewhere."""
 
 
 @store_group.command("serve")

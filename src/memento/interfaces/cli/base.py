@@ -11,8 +11,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -186,18 +187,63 @@ MEANT = {
     **dict.fromkeys(("edit", "fix", "change"), "correct ID TEXT"),
     **dict.fromkeys(("history", "log"), "timeline SUBJECT"),
     **dict.fromkeys(("start", "run", "server"), "serve"),
-    **dict.fromkeys(("show", "cat"), "get ID"),
+    "cat": "get ID",
     **dict.fromkeys(("sparql", "select"), "query SPARQL"),
     **dict.fromkeys(("stats", "info"), "status"),
     **dict.fromkeys(("why", "explain"), "recall QUESTION --explain"),
     "ls": "list",
     "load": "import PATH",
     "dump": "export FILE",
-    "map": "manifest",
+    "map": "show map",
     "settings": "config show",
-    "help": "--help",
 }
 """Command names that people know from other programs, and the commands of Memento that do the same."""
+
+
+LISTED: Mapping[str, tuple[str, ...]] = {
+    "Say and ask": ("note", "recall", "ask", "timeline", "query"),
+    "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "disputes", "care"),
+    "Bring in and take out": ("import", "export", "ingest", "files", "inbox", "sync", "backup", "restore", "graph"),
+    "Run and protect": (
+        *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
+        "completion",
+    ),
+    "Plug-ins": ("keys", "living", "cases", "session", "expressions"),
+}
+"""The commands that `memento --help` shows, in five groups."""
+
+OLD_NAMES: Mapping[str, str] = {
+    **{old: f"show {old}" for old in ("tags", "entities", "sources", "relations", "neighbours", "profile", "log")},
+    "manifest": "show map",
+    "find-path": "show path",
+    "ontology": "show ontology",
+    **{old: f"care {old}" for old in ("check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")},
+    "watch": "files watch",
+    "index": "files index",
+    "memory-file": "files memory",
+    "proposals": "inbox list",
+    "accept": "inbox accept",
+    "reject": "inbox reject",
+    "list-waiting": "inbox waiting",
+    "note-status": "inbox status",
+    "update": "graph update",
+    "infer": "graph infer",
+    **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
+    "walk": "keys walk",
+    "remember": "keys remember",
+    "pages": "session pages",
+    "eval-sexpr": "expressions eval",
+    "repl": "expressions repl",
+}
+"""Commands of earlier versions that are now in a group: they still work under their old names, which no help shows."""
+
+NEW_GROUPS: Mapping[str, str] = {
+    "show": "Show the tags, entities, links, sources, changes, vocabulary and the map of the memory.",
+    "care": "Check the memory, tidy it up, settle disputes, measure recall.",
+    "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
+    "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
+    "expressions": "Evaluate s-expressions over the memory.",
+}
 
 
 class ShellCommand(click.Command):
@@ -241,6 +287,12 @@ class Commands(Subcommands):
     """The top group: prints a failure as one line on stderr; exits with 1 for a failure, 2 for wrong usage, 3 for a full disk."""
 
     group_class = Subcommands
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of the commands, by group: on one screen with the options."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(title, ", ".join(names)) for title, names in LISTED.items()], col_max=22)
+        formatter.write_text("`memento help GROUP` describes the commands of a group, as in `memento help run`.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
@@ -417,6 +469,40 @@ memento --help lists all commands."""
 
 
 common(main, outermost=True)
+
+
+@main.command("help", hidden=True)
+@click.argument("group", nargs=-1)
+@click.pass_context
+def show_help(context: click.Context, group: tuple[str, ...]) -> None:
+    """Describe the commands of one of the five groups, named by its first word."""
+    above = context.find_root()
+    title = next((one for one in LISTED if group and one.lower().startswith(group[0].lower().rstrip("s"))), None)
+    if group and title is None:
+        named = ", ".join(one.split()[0].lower() for one in LISTED)
+        raise click.UsageError(f"there is no group {group[0]!r} of commands: choose from {named}", context)
+    if title is None:
+        click.echo(above.get_help())
+        return
+    formatter = above.make_formatter()
+    with formatter.section(title):
+        formatter.write_dl([(name, main.commands[name].get_short_help_str(58)) for name in LISTED[title]])
+    click.echo(formatter.getvalue().rstrip())
+
+
+def arrange_commands() -> None:
+    """Put the commands of `OLD_NAMES` into their groups, and hide them under their old names."""
+    for name, said in NEW_GROUPS.items():
+        main.add_command(Subcommands(name, help=said))
+    for old, place in OLD_NAMES.items():
+        group_name, name = place.split()
+        group = main.commands[group_name]
+        assert isinstance(group, click.Group)
+        group.add_command(main.commands[old], name)
+        hidden = copy(main.commands[old])
+        hidden.hidden = True
+        main.commands[old] = hidden
+
 
 GROUPS: dict[str, click.Group] = {
     "keys": Subcommands("keys", help="Walk from keys to memories, one step at a time."),
