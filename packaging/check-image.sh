@@ -16,7 +16,7 @@ done
 printf '#!/bin/sh\ncase " $* " in *" -o "*) echo "not run here: install $*" ;; *) exec /usr/bin/install "$@" ;; esac\n' > "$work/shims/install"
 chmod +x "$work"/shims/*
 
-VENV=$work/venv MEMENTO_HOME=$work/data XDG_CACHE_HOME=$work/cache STAGE=$work/stage PORT=${PORT:-16366}
+VENV=$work/venv MEMENTO_HOME=$work/data XDG_CACHE_HOME=$work/cache ENGINE=$work/engine STAGE=$work/stage PORT=${PORT:-16366}
 EXTRAS=${EXTRAS:-}
 PIP_ARGUMENTS=${PIP_ARGUMENTS:-}  # the index of this machine decides which torch that is
 PATH=$work/shims:$PATH

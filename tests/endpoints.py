@@ -6,6 +6,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,3 +71,22 @@ class Server:
         client = self.client()
         client.update("DROP ALL")
         client.close()
+
+
+@contextmanager
+def serve_milvus(folder: Path, port: int) -> Iterator[None]:
+    """Serve a folder with `milvus-lite server`, which is killed at the end."""
+    command = [str(Path(sys.executable).parent / "milvus-lite"), "server", "--data-dir", str(folder)]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log)
+    try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield
+    finally:
+        process.kill()
+        process.wait()

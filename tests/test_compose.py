@@ -107,7 +107,7 @@ def test_the_nodes_of_a_profile_ask_an_engine_that_is_among_its_services(kind: s
     assert kind in extras <= set(packaged["project"]["optional-dependencies"])
 
 
-def test_without_a_profile_no_engine_is_started_and_the_index_is_in_memory() -> None:
+def test_without_a_profile_the_index_is_in_a_volume_that_the_nodes_share() -> None:
     found = services("compose.scaled.yaml")
     assert sorted(name for name, one in found.items() if "profiles" not in one) == [
         "balancer",
@@ -115,8 +115,11 @@ def test_without_a_profile_no_engine_is_started_and_the_index_is_in_memory() -> 
         "node2",
         "store",
     ]
-    environment = {key: str(value) for key, value in found["node1"]["environment"].items()}
-    assert load(environment=environment).index.kind == "faiss"
+    for node in ("node1", "node2"):
+        environment = {key: str(value) for key, value in found[node]["environment"].items()}
+        index = load(environment=environment).index
+        assert (index.kind, index.uri) == ("lance", "/engine")
+        assert "engine:/engine" in found[node]["volumes"]
 
 
 def test_a_node_waits_for_the_tokens_of_another_and_takes_them(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_parser_of_prometheus_reads_counters_histograms_and_gauges_with_bounde
 
 def test_what_a_node_over_a_shared_store_tells_of_itself_is_declared_and_parsed(server: Server, tmp_path: Path) -> None:
     server.empty()
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50)
+    store = StoreSettings("sparql", server.query_url, server.update_url)
     index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"), whole=1)
     configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
     memento = open_memento(tmp_path / "home", configured=configured)
@@ -108,13 +108,10 @@ def test_what_a_node_over_a_shared_store_tells_of_itself_is_declared_and_parsed(
         "store_turn_wait_seconds",
         "store_turn_hold_seconds",
         "store_sequence",
-        "store_behind",
-        "store_behind_seconds",
         "engine_call_seconds",
         "engine_behind",
         "pool_nodes",
         "index_nodes",
-        "copied_statements",
         "pending_notes",
         "pending_oldest_seconds",
         "captured_turns",

@@ -31,12 +31,12 @@ from memento.graph.backups import (
     use_fallback,
 )
 from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import Entry, Neighbours, WriteLock
+from memento.graph.feed import Entry, WriteLock
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
 from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import RemoteStore, Replica
+from memento.graph.remote import RemoteStore
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store
 from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
@@ -60,7 +60,7 @@ from memento.search.vectors import (
     read_marks,
     replace_vector_file,
 )
-from memento.settings import EmbeddingSettings, Settings
+from memento.settings import SHARED_INDEX, EmbeddingSettings, Settings
 from memento.time import now
 from memento.worker import Worker
 
@@ -68,7 +68,6 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
-_REFILL_S = 10.0  # between two checks whether a replica needs a refill
 _QUIET_S = 0.5  # after the last write, before grains are computed in the background: an import goes first
 _GRAINED_AT_ONCE = 8  # memories whose grains are computed together; few, so that questions are answered in between
 _PORTION = 5_000  # nodes that the indexes reload at once
@@ -108,7 +107,7 @@ class Backends:
     followed: int = 0
     """The number of writes by other nodes: a decision made before one, and not written yet, may be outdated."""
     is_away: bool = False
-    """Whether the last read of other nodes' writes to a shared store failed."""
+    """Whether a shared store could not be asked for the writes of other nodes."""
     is_following: bool = False
     """
     Whether a write of another node is being followed: that node has already made the changes to the graph that a writer makes.
@@ -349,35 +348,9 @@ class Backends:
         """Return the write lock: of this process, and of all nodes if they share a store."""
         return WriteLock(self.graph.turn) if isinstance(self.graph, RemoteStore) else Lock()
 
-    def begin_following(self, graph: RemoteStore, wait_s: float) -> None:
-        """Update the indexes with the writes of other nodes to a shared store, at most some seconds behind, until `close`."""
+    def begin_following(self, graph: RemoteStore) -> None:
+        """Keep the write turn alive while this node has it, and mend the engine where another node has died, until `close`."""
         graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
-
-        def follow_others() -> float:
-            if graph.is_told and not self.is_away:  # the neighbours notify us themselves
-                return wait_s
-            try:
-                graph.follow_feed()
-                if self.review.lacks_ontology:  # a backup without it was restored
-                    self._take_review(join_store(graph, self.agreed, is_alone=False))
-            except BackendError as error:  # the endpoint or the embedder is unavailable: the next round reads the write
-                if not self.is_away:
-                    logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-                self.is_away = True
-                return wait_s
-            if self.is_away:
-                self.is_away = False
-                logger.warning("feed.followed-again")
-                for notify in self.return_listeners:
-                    notify()
-            return wait_s
-
-        def fill_replica() -> float:
-            try:
-                graph.fill_replica()
-            except BackendError as error:
-                logger.warning("replica.not-filled", extra={"error": str(error)[:500]})
-            return _REFILL_S
 
         def look_at_engine() -> float:
             with suppress(BackendError):  # the next round checks again
@@ -389,22 +362,34 @@ class Backends:
                 graph.turn.renew()
             return graph.turn.lease_s / 8
 
-        self._followers = [Worker(follow_others, "feed"), Worker(renew_turn, "turn"), Worker(fill_replica, "replica")]
-        if isinstance(self.indexes, Pools):
-            self._followers.append(Worker(look_at_engine, "engine"))
-            self.indexes.follow_others = lambda: self.catch_up(asks=True)
+        assert isinstance(self.indexes, Pools)  # the settings see to it
+        self.indexes.on_debt = self._pay_debt
+        self._followers = [Worker(renew_turn, "turn"), Worker(look_at_engine, "engine")]
         for worker in self._followers:
             worker.wake()
 
-    def catch_up(self, *, asks: bool = False) -> bool:
+    def catch_up(self) -> None:
         """
-        Follow the writes of other processes of this machine at once; if it `asks` the store, those of other nodes too. Return
-        whether there were any. Does nothing if the store is not shared.
+        Drop what this node knows of a shared store if another node has written since, and put into the engine what a write has left
+        out. Does nothing if the store is not shared.
         """
-        if isinstance(self.graph, RemoteStore) and (asks or self.graph.is_behind):
-            with suppress(BackendError):  # the caller's own request will report the failure
-                return self.graph.follow_feed()
-        return False
+        graph = self.graph
+        if not isinstance(graph, RemoteStore):
+            return
+        try:
+            graph.follow_feed()
+            if self.review.lacks_ontology:  # a backup without it was restored
+                self._take_review(join_store(graph, self.agreed, is_alone=False))
+        except BackendError as error:  # the caller's own request will report the failure
+            if not self.is_away:
+                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
+            self.is_away = True
+            return
+        if self.is_away:
+            self.is_away = False
+            logger.warning("feed.followed-again")
+            for notify in self.return_listeners:
+                notify()
 
     @property
     def own_writes(self) -> int:
@@ -477,7 +462,7 @@ class Backends:
         self._lagging = seen
 
     def _follow_indexes(self, entries: Sequence[Entry]) -> None:
-        """Update the indexes with a write."""
+        """Put what some writes have changed into the engine."""
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
         indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
@@ -487,7 +472,7 @@ class Backends:
         )
         whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
         if everything or any(map(is_indexed, whole)):
-            (self.indexes.rebuild if isinstance(self.indexes, Pools) else self.indexes.reconcile)()
+            self.indexes.rebuild()
             self.aside.look()
         elif indexed:
             for begin in range(0, len(nodes), _PORTION):
@@ -500,7 +485,7 @@ class Backends:
 
     def _follow_entries(self, entries: Sequence[Entry]) -> None:
         """
-        Update indexes, copies and cached answers with the writes of other nodes. A shared engine was already updated by the writer.
+        Drop what this node knows and other nodes have changed. A shared engine was already updated by the writer.
         """
         everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
         graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
@@ -510,13 +495,14 @@ class Backends:
             self._take_review(review_store(self.graph, self.agreed))
         self.is_following = True
         try:
-            if not isinstance(self.indexes, Pools):
-                self._follow_indexes(entries)
-            elif everything:
+            assert isinstance(self.indexes, Pools)  # the settings see to it
+            if everything or forgets:
                 self.indexes.forget()
+            if self.indexes.is_begun:
+                self._evict_written(self.indexes, entries)
+            if everything:
                 self.aside.look()
             else:
-                self._evict_written(self.indexes, entries)
                 self.aside.look_at(nodes)
             if forgets or everything:
                 self.snapshots.drop()
@@ -540,16 +526,26 @@ class Backends:
         self.graph.failure, self.review = review.refusal, review
 
     def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
-        """Drop from the pools the nodes that other nodes have written, and those that depend on them."""
+        """Invalidate in the pool of this thread what other nodes have written, and what depends on it."""
+        if any(entry.told.is_whole for entry in entries):
+            pools.restart()
+            return
         for entry in entries:
             nodes = [IRI(one) for one in entry.told.subjects if not one.startswith("_:")]
             indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
-            if indexed and entry.told.is_whole:
-                pools.forget()
-            elif indexed and nodes:
+            if indexed and nodes:
                 rows = self.graph.select("feed/pointing", indexed, node=nodes)
                 pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
-                pools.follow(pointing, indexed, entry.sequence)
+                pools.evict(pointing, indexed)
+
+    def _pay_debt(self) -> None:
+        """Put into the engine what a node that died has left out; a node that is writing does so itself."""
+        graph = self.graph
+        assert isinstance(graph, RemoteStore)
+        with suppress(BackendError):  # the caller's own request will report the failure
+            if not graph.feed.read_head().lease:
+                with graph.turn:  # acquiring it mends the engine
+                    pass
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -676,8 +672,6 @@ class Backends:
             self.graph.close()
             if isinstance(self.indexes, Pools):
                 self.indexes.close()
-            if not self.graph.is_on_disk and self.datadir.erasure_mark.exists():
-                rmtree(self.datadir.replica, ignore_errors=True)
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -721,7 +715,7 @@ def open_backends(
     keeps = settings.embedding.cache and datadir.vault is None and not is_shared
     embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
     if is_shared:
-        return _open_shared(datadir, settings, embedder, mends=mends, progress=progress)
+        return _open_shared(datadir, settings, embedder, mends=mends)
     degraded = None
     try:
         graph, indexes, inferences, aside = _open_store(
@@ -738,9 +732,7 @@ def open_backends(
     return parts
 
 
-def _open_shared(
-    datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool, progress: Progress | None
-) -> Backends:
+def _open_shared(datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool) -> Backends:
     """Open the stores over an endpoint: everything about them in the data folder is derived."""
     if datadir.vault is not None:
         raise SettingsError(
@@ -751,28 +743,21 @@ def _open_shared(
             f"{datadir.path} has a store of its own, which store.kind = sparql would ignore: choose another --home, and move "
             "its memory there with `memento export` and `memento import`"
         )
-    chosen, land = settings.store, settings.land
+    if settings.index.kind == "faiss":
+        raise SettingsError(SHARED_INDEX)
     graph = _connect(settings)
-    is_alone = datadir.neighbours is not None  # except for workers over the same folder, which have the same settings
+    is_alone = datadir.is_of_worker  # except for workers over the same folder, which have the same settings
     agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
     try:
-        if datadir.erasure_mark.exists():  # the files of the replica contain the erased text too
-            rmtree(datadir.replica, ignore_errors=True)
-            datadir.erasure_mark.unlink()
-        is_wanted = chosen.replica == "on" or (chosen.replica == "auto" and settings.index.kind == "faiss")
-        whole = chosen.replica_quads if is_wanted else 0
-        replica = Replica(graph, datadir.replica, whole=whole, some=chosen.snapshot_quads)
-        replica.on_forget = datadir.erasure_mark.touch
-        graph.keep_replica(replica)
+        datadir.erasure_mark.unlink(missing_ok=True)
+        graph.most_copied = settings.store.snapshot_quads
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
         review = join_store(graph, agreed, is_alone=is_alone)
         engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
-        if engine is None:
-            indexes = Indexes(graph, embedder, file, land.flat, land.above)
-            indexes.reconcile(progress, mends=mends)
-        else:  # the first node with the write lease fills it
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: graph.id))
+        assert engine is not None
+        pools = Pools(graph, embedder, file, engine, settings.index, lambda: graph.id, is_shared=True)
+        indexes = cast(Indexes, pools)  # the first node with the write lease fills the engine
         aside = _set_aside(graph, indexes, is_ours=False)
     except BaseException:
         graph.close()
@@ -788,10 +773,8 @@ def _open_shared(
         agreed=agreed,
         review=review,
     )
-    if datadir.neighbours is not None:
-        graph.neighbours = Neighbours(datadir.neighbours)
-    parts.begin_following(graph, chosen.follow_ms / 1000)
-    if engine is not None and mends:
+    parts.begin_following(graph)
+    if mends:
         with graph.turn:
             parts._mend_engine()
     return parts
@@ -801,22 +784,13 @@ def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
     """List the settings that must be the same on all nodes of a shared store."""
     engine, redaction = settings.index, settings.redaction
     place = sha256(f"{engine.kind} {engine.uri}".encode()).hexdigest()[:16]
-    found = (
+    return (
         Agreed(
-            name="embedding",
-            value=fingerprint,
-            harm="the same question brings back other memories on each node",
-        )
-        if engine.kind == "faiss"
-        else Agreed(
             name=f"embedding of the index {place}",
             value=fingerprint,
             harm="the index that they share would hold vectors that do not go together",
             is_needed=True,
-        )
-    )
-    return (
-        found,
+        ),
         Agreed(
             name="index.kind with index.uri",
             value=place,

@@ -26,8 +26,7 @@ The data folder and who owns it.
 An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): the store, the
 snapshots and everything else in plain text are in an in-memory folder, `work`; tokens and backups are sealed.
 
-If the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/`; `replica/` has a copy of it, and may be deleted
-(docs/scale.md).
+If the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/` (docs/scale.md).
 
 *Guarantees:* there is one owner at a time; the lock is released with the process that holds it, however that process ends.
 """
@@ -187,10 +186,6 @@ class DataFolder:
         return self.work / "snapshots"
 
     @property
-    def replica(self) -> Path:
-        return self.work / "replica"
-
-    @property
     def index_copy(self) -> Path | None:
         """The folder for a copy of an engine's files in an object store; None in an encrypted folder."""
         return None if self.vault is not None else self.work / "index-copy"
@@ -253,9 +248,9 @@ class DataFolder:
         return (self._shared or self.path) / "tokens.json"
 
     @property
-    def neighbours(self) -> Path | None:
-        """The folder in which processes that serve together notify each other of writes."""
-        return self._shared / "workers" / "sequence" if self._shared else None
+    def is_of_worker(self) -> bool:
+        """Whether it is the folder of one of several processes that serve another one."""
+        return self._shared is not None
 
     @property
     def workers(self) -> Path:
@@ -266,7 +261,7 @@ class DataFolder:
         """Record erasures by workers for the owner of the folder, who alone can rewrite its files."""
         for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
             self.erasure_mark.touch()
-            rmtree(mark.with_name(self.replica.name), ignore_errors=True)
+            rmtree(mark.with_name("replica"), ignore_errors=True)
             mark.unlink(missing_ok=True)
         for copy in self.workers.glob("*/index-copy"):
             rmtree(copy, ignore_errors=True)

@@ -461,9 +461,6 @@ class IndexSettings:
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is loaded whole, so that a search misses nothing; unused by faiss"
     )
-    hot: Positive = knob(
-        50_000, "nodes that stay in memory once a question has loaded them, some 6 kB each; unused by faiss"
-    )
     replica_mb: Natural = knob(
         20_000,
         "MB up to which LanceDB's files in an object store are copied into the data folder and read there; 0: no copy; "
@@ -899,24 +896,12 @@ class StoreSettings:
     lease_s: Annotated[float, Meta(ge=0.5)] = knob(
         10.0, "seconds without a sign of life after which another node takes over the write turn"
     )
-    follow_ms: Annotated[int, Meta(ge=10)] = knob(
-        200, "milliseconds between two polls for what other nodes have written"
-    )
     start_s: Amount = knob(
         15.0, "seconds that a start waits for a store that cannot be reached yet, before it gives up"
     )
-    replica: Literal["auto", "on", "off"] = knob(
-        "auto",
-        "copy the store into the folder of each node, which reads from the copy; `auto` does so where the index is in "
-        'memory too (index.kind = "faiss")',
-    )
-    replica_quads: Positive = knob(
-        20_000_000, "most statements of such a replica, some 200 bytes each; a larger store is read at its endpoint"
-    )
     snapshot_quads: Positive = knob(
         1_000_000,
-        "most statements that are copied to answer a SPARQL query where there is no replica; with more the query is "
-        "refused",
+        "most statements of a shared store that are copied to answer a SPARQL query; with more the query is refused",
     )
 
 
@@ -1142,6 +1127,12 @@ def check_settings(settings: Settings) -> Settings:
     return settings
 
 
+SHARED_INDEX = (
+    'store.kind = "sparql" needs an index that its nodes share: set index.kind = "lance" and index.uri to a folder or an object '
+    'store that they all reach, or index.kind = "milvus"'
+)
+
+
 def _check_store(settings: Settings) -> None:
     if settings.store.kind == "embedded":
         return
@@ -1149,6 +1140,8 @@ def _check_store(settings: Settings) -> None:
         if not getattr(settings.store, key):
             _refuse("store", key, "must be the address of the SPARQL endpoint")
         _check_url("store", key, getattr(settings.store, key))
+    if settings.index.kind == "faiss":
+        raise SettingsError(SHARED_INDEX)
     if settings.encryption.on:
         _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk")
 

@@ -89,10 +89,6 @@ METRICS: Mapping[str, Metric] = {
         help="writes that were not made, because another node had written first or taken the write turn",
     ),
     "store_sequence": Metric(kind="gauge", help="sequence number of the last write that this node has applied"),
-    "store_behind": Metric(kind="gauge", help="writes of other nodes that this node has not applied yet"),
-    "store_behind_seconds": Metric(
-        kind="gauge", help="seconds since this node was last known to be up to date with the store"
-    ),
     "engine_call_seconds": Metric(
         kind="histogram",
         help="duration of a call to the index engine, in seconds",
@@ -110,7 +106,6 @@ METRICS: Mapping[str, Metric] = {
         buckets=(10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000),
     ),
     "index_nodes": Metric(kind="gauge", help="nodes in the indexes of this process"),
-    "copied_statements": Metric(kind="gauge", help="statements of a shared store in the replica of this node"),
     "pending_notes": Metric(kind="gauge", help="stored notes that wait to be processed"),
     "pending_oldest_seconds": Metric(kind="gauge", help="seconds that the oldest pending note has waited"),
     "failed_notes": Metric(kind="gauge", help="notes whose processing has failed and is not retried automatically"),

@@ -119,7 +119,7 @@ def move(one: Memento, other: Memento, folder: Path) -> None:
 
 
 def scaled(server: Server, folder: Path) -> Settings:
-    store = StoreSettings("sparql", server.query_url, server.update_url, probe=False, follow_ms=50)
+    store = StoreSettings("sparql", server.query_url, server.update_url, probe=False)
     return replace(OFFLINE, store=store, index=IndexSettings(kind="lance", uri=str(folder / "engine")))
 
 

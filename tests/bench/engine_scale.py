@@ -49,7 +49,6 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     parser.add_argument("--asked", type=int, default=100, help="questions of the second pass, and of the third")
     parser.add_argument("--replica-mb", type=int, default=IndexSettings().replica_mb, help="0: each row is asked for")
     parser.add_argument("--pool", type=int, default=IndexSettings().pool)
-    parser.add_argument("--hot", type=int, default=IndexSettings().hot)
     parser.add_argument(
         "--exact", type=int, default=10, help="questions of which the nearest are compared with an exact search"
     )
@@ -64,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
                 print(f"{n:,} memories, {alone(built, folder, n):,} quads", flush=True)
             for kind in chosen.index:
                 place = f"{chosen.uri.rstrip('/')}/{n}" if chosen.uri else str(folder / kind)
-                given = {"pool": chosen.pool, "hot": chosen.hot, "replica_mb": chosen.replica_mb}
+                given = {"pool": chosen.pool, "replica_mb": chosen.replica_mb}
                 index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, **given)
                 filled = alone(filled_once, folder, index)
                 asked = alone(ask, folder, n, index, chosen.asked, chosen.exact)

@@ -68,7 +68,6 @@ def settings_of(query_url: str, update_url: str, kind: str = "faiss", uri: str =
         probe=False,
         timeout_s=20.0,
         lease_s=LEASE_S if not uri else LEASE_S / 2,
-        follow_ms=50,
     )
     index = IndexSettings(kind=cast(Literal["faiss", "lance", "milvus"], kind), uri=uri)
     return Settings(embedding=EmbeddingSettings(model="trigram", cache=False), store=store, index=index)

@@ -20,7 +20,7 @@ from statistics import median
 import pytest
 
 from crash.node import AMID, LEASE_S, STEPS, Shared, settings_of, text, write_and_die
-from endpoints import BINARY, Server, free_port
+from endpoints import BINARY, Server, free_port, serve_milvus
 from memento.errors import MementoError
 from memento.iris import MEM
 from memento.model import Scope
@@ -29,7 +29,6 @@ from memento.search.engine import Entry, MemoryEngine, unpack_records
 from memento.search.pool import Pools
 from memento.search.vectors import VectorFile
 from memento.settings import IndexSettings
-from search.test_engine import serve_milvus
 
 pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 pytestmark = pytest.mark.skipif(BINARY is None, reason="no `oxigraph`: pip install oxigraph")

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
 from endpoints import Server
-from memento.errors import GraphError, LostTurn, TooMuch, Unanswered
+from memento.errors import GraphError, LostTurn, Unanswered
 from memento.graph import feed as module
 from memento.graph.endpoint import SparqlClient
 from memento.graph.feed import FEED, Entry, Told, Writing
-from memento.graph.oxigraph import Oxigraph
-from memento.graph.remote import RemoteStore, Replica
+from memento.graph.remote import RemoteStore
 from memento.graph.store import Delta
 from memento.iris import IRI, MEM
 from memento.model import Change
@@ -103,8 +100,7 @@ def test_racing_threads_of_two_nodes_win_each_number_once_and_lose_nothing(
 _WRITER = """
 import sys
 from memento.graph.endpoint import SparqlClient
-from memento.graph.oxigraph import Oxigraph
-from memento.graph.remote import RemoteStore, Replica
+from memento.graph.remote import RemoteStore
 from memento.iris import IRI, MEM
 from memento.model import Change
 
@@ -317,271 +313,16 @@ def test_the_graph_of_the_feed_is_no_callers(pair: tuple[RemoteStore, RemoteStor
         one.apply(Change(((FEED, MEM.name, "x", FEED),)))
 
 
-B, FREE = IRI("urn:memento:graph:local:b"), "urn:memento:data:local:free"
-
-
-def replica_of(node: RemoteStore, folder: Path, **more: int) -> Replica:
-    replica = Replica(node, folder, **{"whole": 10**6, "some": 10**6, **more})
-    node.keep_replica(replica)
-    return replica
-
-
-def digest(quads: Iterable[ox.Quad]) -> ox.Dataset:
-    found = ox.Dataset(quads)
-    found.canonicalize(ox.CanonicalizationAlgorithm.UNSTABLE)
-    return found
-
-
-def assert_same(node: RemoteStore, server: Server) -> None:
-    """The replica of a node is there, and has to the letter what the endpoint has."""
-    plain = server.open()
-    assert node.replica_state == "current"
-    assert node.graphs() == plain.graphs()
-    assert digest(node.match()) == digest(plain.match())
-    plain.close()
-
-
-def write_at_random(node: RemoteStore, chance: random.Random) -> None:
-    """Make one write of any kind: a few quads, many, blank nodes, a graph cleared, a document loaded."""
-    numbers = [chance.randrange(40) for _ in range(chance.randrange(1, 9))]
-    there = [one for one in node.quads(A) if chance.random() < 0.3]
-    match chance.randrange(8):
-        case 0:
-            node.apply_delta(Delta(cleared=(chance.choice([B, FREE]),)))
-        case 1:
-            node.load(f'<urn:l:{numbers[0]}> <urn:p> [ <urn:q> "{numbers[-1]}" ] .'.encode(), B)
-        case 2:
-            mark = f'_:b{numbers[0]} <urn:q> "{numbers[-1]}" <{FREE}> .\n<urn:x> <urn:p> _:b{numbers[0]} <{FREE}> .\n'
-            node.apply_delta(Delta(adds=mark.encode(), added=2))
-        case 3:
-            [*blank] = [one for one in node.match(graph=FREE) if chance.random() < 0.5]
-            node.apply_delta(Delta(removes=ox.serialize(blank, format=ox.RdfFormat.N_QUADS) or b"", removed=len(blank)))
-        case 4 if chance.random() < 0.3:
-            node.apply(Change(tuple((IRI(f"urn:many:{at}"), MEM.name, f"{numbers}", A) for at in range(6_000))))
-        case 5:
-            node.apply(Change(removes=tuple(there)))
-        case _:
-            node.apply(Change(tuple(quad(number) for number in numbers), tuple(there)))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_replicas_of_two_nodes_that_write_at_random_have_to_the_letter_what_the_endpoint_has(
-    empty: Server, tmp_path: Path, seed: int
-) -> None:
-    chance = random.Random(seed)
-    nodes = [empty.open("one", 0.5), empty.open("two", 0.5)]
-    for place, node in enumerate(nodes):
-        replica_of(node, tmp_path / str(place))
-    for step in range(20):
-        place = chance.randrange(2)
-        write_at_random(nodes[place], chance)
-        if chance.random() < 0.3:
-            other = nodes[1 - place]
-            other.follow_feed()
-            assert_same(other, empty)
-        if step == 12:  # a node ends, and is opened again over its folder
-            nodes[0].close()
-            write_at_random(nodes[1], chance)
-            nodes[0] = empty.open("one", 0.5)
-            replica_of(nodes[0], tmp_path / "0")
-    for node in nodes:
-        node.follow_feed()
-        assert_same(node, empty)
-        node.close()
-
-
-def test_replicas_are_of_one_moment_while_two_nodes_write_at_once(empty: Server, tmp_path: Path) -> None:
-    nodes = [empty.open("one", 5), empty.open("two", 5)]
-    for place, node in enumerate(nodes):
-        replica_of(node, tmp_path / str(place))
-    ends = threading.Event()
-    torn: list[object] = []
-
-    def move(node: RemoteStore, name: str) -> None:
-        """Have one of five nodes a name at any time: each write gives it to the next."""
-        for number in range(30):
-            old = ((IRI(f"urn:{name}:{(number - 1) % 5}"), MEM.name, name, A),) if number else ()
-            node.apply(Change(((IRI(f"urn:{name}:{number % 5}"), MEM.name, name, A),), old))
-
-    def look(node: RemoteStore) -> None:
-        known = {"p": 0, "q": 0}
-        while not ends.is_set():
-            node.follow_feed()
-            for name in known:
-                rows = node.select("search/statements", [A], node=[IRI(f"urn:{name}:{place}") for place in range(5)])
-                if len(rows) != 1 and (known[name] or rows):
-                    torn.append((name, rows))
-                known[name] += len(rows)
-
-    threads = [threading.Thread(target=move, args=(node, name)) for node, name in zip(nodes, "pq", strict=True)]
-    readers = [threading.Thread(target=look, args=(node,)) for node in nodes]
-    for thread in (*threads, *readers):
-        thread.start()
-    for thread in threads:
-        thread.join()
-    ends.set()
-    for thread in readers:
-        thread.join()
-
-    assert torn == []
-    for node in nodes:
-        node.follow_feed()
-        assert_same(node, empty)
-        node.close()
-
-
-def test_a_replica_is_read_without_a_request_and_taken_up_by_the_next_start(empty: Server, tmp_path: Path) -> None:
-    node = empty.open()
-    replica_of(node, tmp_path / "r")
-    node.apply(Change((quad(1),)))
-    node.close()
-
-    again, asked = empty.open(), []
-    [folder] = (tmp_path / "r").iterdir()
-    replica_of(again, tmp_path / "r")
-    again.client.select = lambda *given: asked.append(given) or iter(())  # type: ignore[method-assign, func-returns-value]
-    assert [quad[2] for quad in again.quads(A)] == ["text 1"]
-    assert again.graphs() == [A]
-    assert again.has_graph(A)
-    assert again.select("search/statements", [A], node=IRI("urn:1"))
-    assert asked == []
-    assert list((tmp_path / "r").iterdir()) == [folder]
-    again.close()
-
-
-def test_a_replica_that_is_half_written_or_of_another_history_is_filled_again(empty: Server, tmp_path: Path) -> None:
-    def write(number: int) -> None:
-        node = empty.open()
-        node.apply(Change((quad(number),)))
-        node.close()
-
-    write(1)
-    node = empty.open()
-    replica_of(node, tmp_path / "r")
-    node.close()
-    [old] = (tmp_path / "r").iterdir()
-    empty.empty()  # and of another store from now on, with as many writes
-    write(2)
-    node = empty.open()
-    replica = replica_of(node, tmp_path / "r")
-    assert_same(node, empty)
-    assert not old.exists()
-    replica._unmark()  # killed while it copies a graph
-    node.close()
-    [old] = (tmp_path / "r").iterdir()
-    node = empty.open()
-    replica_of(node, tmp_path / "r")
-    assert_same(node, empty)
-    assert not old.exists()
-    node.close()
-
-
-def test_a_replica_follows_an_endpoint_that_was_put_back_or_emptied(empty: Server, tmp_path: Path) -> None:
-    node = empty.open()
-    replica_of(node, tmp_path / "r")
-    for number in range(3):
-        node.apply(Change((quad(number),)))
-    before = f"GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> 3 }}"
-    gone = f'GRAPH <{A}> {{ <urn:2> <{MEM.name}> "text 2" }}'
-    node.client.update(f"DELETE DATA {{ {before} {gone} }} ; INSERT DATA {{ {before.replace('> 3', '> 2')} }}")
-    node.follow_feed()
-    assert node.replica_state == "filling"
-    assert len(list(node.quads(A))) == 2  # at the endpoint
-    node.fill_replica()
-    assert_same(node, empty)
-    empty.empty()
-    with pytest.raises(LostTurn, match="emptied"):
-        node.follow_feed()
-    assert list(node.quads(A)) == []
-    empty.open().close()
-    node.follow_feed()
-    node.fill_replica()
-    assert_same(node, empty)
-    node.close()
-
-
-def test_a_write_whose_answer_did_not_come_is_read_at_the_endpoint_until_the_feed_tells(
-    empty: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node = empty.open()
-    replica_of(node, tmp_path / "r")
-    write = node.feed.write_entry
-
-    def lose(*given: object) -> Entry:
-        write(*given)  # type: ignore[arg-type]
-        raise Unanswered("no answer")
-
-    monkeypatch.setattr(node.feed, "write_entry", lose)
-    with pytest.raises(Unanswered):
-        node.apply(Change((quad(1),)))
-    assert [quad[2] for quad in node.quads(A)] == ["text 1"]
-    monkeypatch.undo()
-    node.apply(Change((quad(2),)))
-    assert_same(node, empty)
-    node.close()
-
-
-def test_a_replica_that_cannot_be_written_is_let_go_of_and_filled_again(
-    empty: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node, other = empty.open("node"), empty.open("other")
-    replica_of(node, tmp_path / "r")
-
-    def fail(*given: object) -> None:
-        raise GraphError("IO error: No space left on device")
-
-    for number, (write, follow) in enumerate([(node, False), (other, True)]):
-        monkeypatch.setattr(Oxigraph, "apply_delta", fail)
-        write.apply(Change((quad(number),)))
-        if follow:
-            node.follow_feed()
-        monkeypatch.undo()
-        assert node.replica_state == "filling"
-        assert len(list(node.quads(A))) == node.writes
-        node.fill_replica()
-        assert_same(node, empty)
-    node.close()
-    other.close()
-
-
-def test_a_store_that_is_too_large_is_read_at_its_endpoint_and_copied_by_graphs(empty: Server, tmp_path: Path) -> None:
-    one, two = empty.open("one"), empty.open("two")
-    for number in range(10):
-        one.apply(Change((quad(number), (*quad(number)[:3], B))))
-    replica_of(two, tmp_path / "r", whole=19, some=20)
-    assert two.replica_state == "endpoint"
-
-    def copy(name: str, graphs: list[IRI] | None) -> dict[str, int]:
-        two.backup(tmp_path / name, graphs)
-        held = Oxigraph.read_only(tmp_path / name)
-        return {str(graph): len(list(held.quads(graph))) for graph in held.graphs()}
-
-    assert copy("1", [A]) == {A: 10}
-    one.apply(Change((quad(99),), (quad(0), quad(1))))
-    assert copy("2", [A]) == {A: 9}
-    assert copy("3", None) == {A: 9, B: 10}
-    one.apply_delta(Delta(cleared=(B,)))
-    assert copy("4", None).get(B, 0) == 0
-    for number in range(200, 215):
-        one.apply(Change((quad(number),)))
-    with pytest.raises(TooMuch, match=r"24 statements.*store\.snapshot_quads"):
-        copy("5", [A])
-    one.close()
-    two.close()
-
-
-def test_a_node_that_starts_finishes_what_a_dead_one_has_entered_last(empty: Server, tmp_path: Path) -> None:
+def test_a_node_that_starts_finishes_what_a_dead_one_has_entered_last(empty: Server) -> None:
     client = Dying(empty.query_url, empty.update_url)
     one = RemoteStore(client, lease_s=0.2)
     client.left = 7
     with pytest.raises(GraphError):
         one.apply(Change(tuple(LARGE)))
     fresh = empty.open("fresh", 0.2)
-    replica_of(fresh, tmp_path / "r")
     fresh.apply(Change((quad(8_888),)))
 
     assert len(list(fresh.quads(A))) == 5_001
-    assert_same(fresh, empty)
     fresh.close()
 
 

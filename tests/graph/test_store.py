@@ -17,7 +17,6 @@ from memento.graph.agreement import load_ontology
 from memento.graph.binding import load_query
 from memento.graph.feed import FEED, SMALL
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.remote import Replica
 from memento.graph.store import Delta, Store, parse_quads
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change, Value
@@ -29,7 +28,7 @@ ONE = (X, MEM.name, "one", A)
 TWO = (X, MEM.name, "two", B)
 
 
-@pytest.fixture(params=["embedded", "endpoint", "replica"])
+@pytest.fixture(params=["embedded", "endpoint"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "embedded":
         opened: Store = Oxigraph(tmp_path / "store")
@@ -37,8 +36,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         server: Server = request.getfixturevalue("server")
         server.empty()
         node = server.open()
-        if request.param == "replica":
-            node.keep_replica(Replica(node, tmp_path / "replica", whole=10**6, some=1))
         opened = node
     yield opened
     opened.close()

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
@@ -19,7 +16,7 @@ import lancedb
 import numpy as np
 import pytest
 
-from endpoints import free_port
+from endpoints import free_port, serve_milvus
 from memento.errors import EngineError
 from memento.iris import IRI, MEM
 from memento.search import databases, local_copy
@@ -63,25 +60,6 @@ def entry(number: int, text: str = "", **given: object) -> Entry:
         "packed": pack_records([record]),
     }
     return Entry(**{**fields, **given})  # type: ignore[arg-type]
-
-
-@contextmanager
-def serve_milvus(folder: Path, port: int) -> Iterator[None]:
-    """Serve a folder with `milvus-lite server`, which is killed at the end."""
-    command = [str(Path(sys.executable).parent / "milvus-lite"), "server", "--data-dir", str(folder)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stdout=log, stderr=log)
-    try:
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from conftest import OFFLINE
 from memento.errors import EngineError, InputError, SettingsError
 from memento.iris import graph_iri
 from memento.python import Memento, open_memento
-from memento.search import pool
 from memento.search.databases import Lance
 from memento.search.engine import Where
 from memento.search.pool import PooledIndexes, Pools
@@ -79,7 +78,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Memen
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path, Memento, Memento]) -> None:
     _, pooled, plain = told
-    assert contents(pooled, question)[:3] == contents(plain, question)[:3]
+    # What comes behind the answer depends on what else was loaded.
+    assert contents(pooled, question)[0] == contents(plain, question)[0]
 
 
 def test_what_is_over_is_found_by_a_question_about_then(told: tuple[Path, Memento, Memento]) -> None:
@@ -174,27 +174,17 @@ def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_st
         assert contents(memento, "Who sings?")[0][0] == "Carla sings in Faro."
 
 
-def test_what_was_brought_in_stays_and_follows_what_is_written(tmp_path: Path) -> None:
+def test_a_question_right_after_a_write_sees_it(tmp_path: Path) -> None:
     with opened(tmp_path / "home", over(tmp_path)) as memento:
         for note in NOTES[:6]:
             memento.note(note)
-        first = contents(memento, "Who moved to Lisbon?")
-        with patch.object(Lance, "records", side_effect=AssertionError("read once more")):
-            assert contents(memento, "Who moved to Lisbon?") == first
+        assert contents(memento, "Who moved to Lisbon?")[0] == ("Anna moved to Lisbon.", True)
         memento.note("Anna moved to Madrid.")
         assert contents(memento, "Where did Anna move?")[0] == ("Anna moved to Madrid.", True)
         assert ("Anna moved to Lisbon.", True) not in contents(memento, "Where did Anna move?")
 
 
-def test_a_pool_that_has_become_large_is_begun_again(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path, hot=1)) as memento:
-        for note in NOTES[:4]:
-            memento.note(note)
-        for _ in range(2):
-            assert contents(memento, "Who moved to Lisbon?")[0] == ("Anna moved to Lisbon.", True)
-
-
-def test_pools_that_are_used_no_more_and_what_was_closed_are_not_kept_in_memory(tmp_path: Path) -> None:
+def test_a_pool_ends_with_its_operation(tmp_path: Path) -> None:
     made: list[weakref.ref[PooledIndexes]] = []
 
     def create(pools: Pools) -> PooledIndexes:
@@ -202,15 +192,11 @@ def test_pools_that_are_used_no_more_and_what_was_closed_are_not_kept_in_memory(
         return built
 
     created = Pools._create
-    with patch.object(pool, "_SPARED", 1), patch.object(Pools, "_create", create):
-        with opened(tmp_path / "home", over(tmp_path, hot=1)) as memento:
-            for note in NOTES[:6]:
-                memento.note(note)
-                assert contents(memento, note)
-            assert len(made) > 6
-            assert sum(one() is not None for one in made) <= 3
-        assert gc.get_freeze_count() == 0
-        del memento
+    with patch.object(Pools, "_create", create), opened(tmp_path / "home", over(tmp_path)) as memento:
+        for note in NOTES[:6]:
+            memento.note(note)
+            assert contents(memento, note)
+        assert len(made) > 6
         gc.collect()
         assert [one() for one in made if one() is not None] == []
 

@@ -20,6 +20,7 @@ from memento.errors import Overloaded
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
 from memento.settings import (
+    IndexSettings,
     InferenceSettings,
     LimitsSettings,
     ProxySettings,
@@ -37,8 +38,9 @@ NOTES = 24
 def slow_node(server: Server, home: Path, settings: Settings, on_update: Callable[[str], None]) -> Iterator[Memento]:
     """A node over an endpoint, which calls something before each update."""
     server.empty()
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50)
-    configured = replace(settings, store=store, inference=InferenceSettings(on=False))
+    store = StoreSettings("sparql", server.query_url, server.update_url)
+    index = IndexSettings(kind="lance", uri=str(home / "engine"))
+    configured = replace(settings, store=store, index=index, inference=InferenceSettings(on=False))
     memento = open_memento(home, configured=configured)
     assert isinstance(memento, Memento)
     assert server.front is not None

@@ -26,7 +26,7 @@ LEASE_S = 1.0
 
 
 def open_node(server: Server, home: Path, engine: Path) -> Memento:
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, lease_s=LEASE_S)
+    store = StoreSettings("sparql", server.query_url, server.update_url, lease_s=LEASE_S)
     settings = replace(OFFLINE, store=store, index=IndexSettings(kind="lance", uri=str(engine)))
     opened = open_memento(home, configured=settings)
     assert isinstance(opened, Memento)

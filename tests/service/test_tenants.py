@@ -12,7 +12,7 @@ from endpoints import Server
 from memento.access import Access
 from memento.errors import Forbidden
 from memento.python import Client, Memento, open_memento
-from memento.settings import StoreSettings
+from memento.settings import IndexSettings, StoreSettings
 
 WORDS = ("hammer", "pliers", "saw", "chisel")
 
@@ -28,7 +28,11 @@ def contents(memento: Memento, question: str) -> list[str]:
 
 def test_a_tenant_moves_to_a_shared_store_by_export_and_import(server: Server, tmp_path: Path) -> None:
     server.empty()
-    shared = replace(OFFLINE, store=StoreSettings("sparql", server.query_url, server.update_url))
+    shared = replace(
+        OFFLINE,
+        store=StoreSettings("sparql", server.query_url, server.update_url),
+        index=IndexSettings(kind="lance", uri=str(tmp_path / "engine")),
+    )
     with (
         open_memento(tmp_path / "old", configured=OFFLINE) as old,
         open_memento(tmp_path / "new", configured=shared) as new,

@@ -91,7 +91,7 @@ def report_health(
         store = "failing"
     waiting: dict[str, int] = {}
     try:
-        raise_if_store_is_away(readiness, parts)
+        raise_if_store_is_away(readiness)
         graphs = [g for g in _graphs_of(scope.tenant, parts) if access.sees(namespace_of(g))]
         rows = parts.graph.select("library/waiting", graphs or scope.memory_graphs)
         waiting = {str(row["state"]): int(str(row["count"])) for row in rows}
@@ -171,14 +171,11 @@ class Watch:
             head = self._quick.read_head()
             figures: dict[str, float | str] = {
                 "kind": "sparql",
-                "replica": graph.replica_state,
-                "sequence": graph.writes,
-                "behind": max(head.sequence - graph.writes, 0),
-                "behind_s": round(max(time.monotonic() - graph.followed_at, 0.0), 3),
+                "sequence": head.sequence,
                 "ms": round((time.monotonic() - begin) * 1000, 1),
             }
         else:
-            figures = {"kind": "embedded", "sequence": graph.writes, "behind": 0, "behind_s": 0.0}
+            figures = {"kind": "embedded", "sequence": graph.writes}
             if harm := _explain_damage(self._stores):
                 return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
         harm = explain_failure(graph) if graph.failure else ""
@@ -268,13 +265,10 @@ def _say_away(part: PartName, detail: str) -> PartHealth:
     return PartHealth(part=part, state="away", is_needed=part in ("store", "index"), detail=detail)
 
 
-def raise_if_store_is_away(readiness: Readiness, parts: Backends) -> None:
+def raise_if_store_is_away(readiness: Readiness) -> None:
     """
-    Raise `StoreAway` if the store does not answer and there is no readable replica, so that callers get the error at once instead
-    of waiting.
+    Raise `StoreAway` if the store does not answer, so that callers get the error at once instead of waiting.
     """
-    if isinstance(parts.graph, RemoteStore) and parts.graph.replica_state == "current":
-        return
     for one in readiness.parts:
         if one.part == "store" and one.state == "away":
             raise StoreAway(f"the store is away: {one.detail}")
@@ -288,12 +282,10 @@ def list_gauges(readiness: Readiness, parts: Backends) -> Iterator[telemetry.Sam
             value = one.figures.get(figure)
             if isinstance(value, int | float):
                 yield name, {}, value
-    if isinstance(parts.graph, RemoteStore):
-        yield "copied_statements", {}, parts.graph.copied
 
 
 _GAUGES: Mapping[str, Mapping[str, str]] = {
-    "store": {"sequence": "store_sequence", "behind": "store_behind", "behind_s": "store_behind_seconds"},
+    "store": {"sequence": "store_sequence"},
     "index": {"nodes": "index_nodes", "behind": "engine_behind"},
     "notes": {"pending": "pending_notes", "failed": "failed_notes", "oldest_s": "pending_oldest_seconds"},
     "disk": {"free_bytes": "disk_free_bytes"},

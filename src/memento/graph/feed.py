@@ -19,7 +19,6 @@ node that has lost the turn has any effect, however late it arrives.
 from __future__ import annotations
 
 import json
-import mmap
 import random
 import struct
 import threading
@@ -27,7 +26,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -116,29 +114,6 @@ class Writing:
     adds: Sequence[ox.Quad] = ()
     cleared: tuple[str, ...] = ()
     told: Told = Told()
-
-
-class Neighbours:
-    """
-    The number of the last write of any process of this machine, in a memory-mapped file: a process sees without a request that it
-    is behind. The number may be behind the store, never ahead.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Raise `OSError` if the file cannot be created."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            file.truncate(_NUMBER.size)
-            self._map = mmap.mmap(file.fileno(), _NUMBER.size)
-
-    @property
-    def sequence(self) -> int:
-        """The number that was published last."""
-        return int(_NUMBER.unpack(self._map[:])[0])
-
-    def tell(self, sequence: int) -> None:
-        """Publish a write to the other processes; the writer has the turn, so no two do so at once."""
-        self._map[:] = _NUMBER.pack(sequence)
 
 
 class Feed:

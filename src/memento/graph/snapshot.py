@@ -5,7 +5,7 @@ no longer needed.
 *Guarantees:* a snapshot has every write that was acknowledged before it was requested. A new one is taken only after the store has
 changed. `drop` removes all of them, so that none keeps erased data; so do the end of the process and the next start.
 
-For a store behind an endpoint they are taken from its local replica, which may have only the requested graphs.
+For a store behind an endpoint they are copies of the requested graphs.
 
 *But:* a snapshot is hard links to the store's own files. It takes milliseconds, and shares with them the text that the engine
 keeps in its files until they are rewritten (`oxigraph.rewrite`). A store in memory has no files and so no snapshots.

@@ -3,7 +3,7 @@ Rank in indexes of the entries that questions load from an engine, where an engi
 
 *Flow:* a question's vectors, words, names and keys → `Engine.nearest`, `words`, `linked` → the entries and what they are about →
 `Indexes.fill`, as for a whole memory → a `View` of it. A write: the pool follows the graph as indexes in memory do, and the changed
-nodes are put into the engine after the store has them. The pool stays for later questions, until it holds `index.hot` nodes.
+nodes are put into the engine after the store has them. A pool ends with its operation.
 
 *Guarantees:* if the graphs that a question reads have at most `index.whole` nodes together, all of them are loaded and ranked as in
 memory. The engine is never ahead of the store: the next start puts what a kill has left out. The rarity of words and names is that
@@ -15,7 +15,6 @@ names; an operation that needs the whole graph is refused.
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,14 +51,9 @@ _AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds in one batch, and
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after a loaded one that are loaded too
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth that outdates it, and graphs cached
-_REMEMBERED, _OTHERS = (
-    50_000,
-    1_000,
-)  # changes that a pool remembers, and nodes of other processes that are examined one by one
 _BESIDE_MOST = 1_000  # memories that `search/around` returns
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
 """Notices of what an operation has left out, for its caller."""
-_SPARED = 2_000  # number of loaded nodes after which they are excluded from garbage collection again
 _MARK = "archive"  # a mark in the vector file: while it is set, every write notes what it touches
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
@@ -67,9 +61,9 @@ _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 
 class PooledIndexes(Indexes):
     """
-    Hold the entries loaded from an engine, for all questions and for the one writer.
+    Hold the entries that one operation has loaded from an engine.
 
-    They follow the writes of this process, as indexes in memory do; `evict` invalidates what other processes have written.
+    They follow what it writes, as indexes in memory do; `evict` invalidates what other nodes wrote before it got the write turn.
     """
 
     def __init__(
@@ -95,20 +89,9 @@ class PooledIndexes(Indexes):
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys whose entries are all loaded
         self._outdated: set[IRI] = set()  # to be loaded again
         self._last = 0  # the highest id
-        self._spared = 0  # nodes excluded from garbage collection
         self._changes = 0
         self._changed: dict[IRI, int] = {}  # node → number of the change that outdated what the engine returned before
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether anything was loaded."""
-        return bool(self._reached)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has become so large that a new pool should replace it."""
-        return len(self._reached) > self._settings.hot or len(self._changed) > _REMEMBERED
 
     def bring(
         self,
@@ -159,7 +142,7 @@ class PooledIndexes(Indexes):
             self.bring(graphs, iris=late)
 
     def evict(self, iris: Collection[IRI]) -> None:
-        """Invalidate some nodes, so that the next question reads them from the engine again."""
+        """Invalidate some nodes, so that the next `bring` reads them from the engine again."""
         with self.lock:
             self._note_changed(iris)
             self._outdated.update(iris)
@@ -402,7 +385,6 @@ class PooledIndexes(Indexes):
                 self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
                 for index in self:
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
-                self._spare()
                 return
             self._last = len(nodes)
             self.fill(nodes, others, edges)
@@ -414,14 +396,6 @@ class PooledIndexes(Indexes):
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
             self.vectors.forget_file()
-            self._spare()
-
-    def _spare(self) -> None:
-        """Exclude the pool from garbage collection: its objects stay, and walking all of them takes longer than a question."""
-        if len(self._reached) >= self._spared + _SPARED:
-            self._spared = len(self._reached)
-            gc.collect()  # else freezing would also keep garbage, such as the pool before this one
-            gc.freeze()
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
         super().place(records, ids, vectors)
@@ -636,10 +610,13 @@ class Pools:
         engine: Engine,
         settings: IndexSettings,
         name_store: Callable[[], str] = str,
+        *,
+        is_shared: bool = False,
     ) -> None:
         """
         Args:
             name_store: returns the id of the store.
+            is_shared: whether other nodes write too.
         """
         self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
@@ -650,10 +627,9 @@ class Pools:
         """Whether the engine lacks something that the store has."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
-        self._shared: PooledIndexes | None = None
-        self.follow_others: Callable[[], object] | None = None
-        """Calls `follow` with what other nodes have written by now; None if no other node writes."""
-        self._unsettled: list[tuple[int, Collection[IRI]]] = []  # writes of others that the engine may not have yet
+        self._is_shared = is_shared
+        self.on_debt: Callable[[], object] = lambda: None
+        """Called before an operation if the engine of a shared store lacks a write."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -696,53 +672,34 @@ class Pools:
     def _create(self) -> PooledIndexes:
         return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
 
-    def _share(self) -> PooledIndexes:
-        """Return the pool that all questions share, without what others have replaced; a new one when it has become large."""
-        with self._lock:
-            if self._shared is None or self._shared.is_full:
-                gc.unfreeze()  # so that the previous pool can be collected
-                self._shared = self._create()
-            shared = self._shared
-        if self.follow_others is not None and shared.is_begun:
-            seen = self.engine.seen
-            if seen > self.graph.writes:
-                self.follow_others()
-            with self._lock:
-                settled = [iris for at, iris in self._unsettled if at <= seen]
-                self._unsettled = [one for one in self._unsettled if one[0] > seen]
-            for iris in settled:
-                shared.evict(iris)
-        return shared
+    def _begin(self) -> PooledIndexes:
+        """Return the pool of a new operation; the engine has every write that was acknowledged."""
+        if self._is_shared and self.engine.seen < self.graph.writes:
+            self.on_debt()
+        return self._create()
 
-    def follow(self, iris: Sequence[IRI], graphs: Sequence[IRI], at: int) -> None:
-        """Invalidate what another node has written at a sequence: at once, and again when the engine has it."""
-        with self._lock:
-            shared = self._shared
-            if shared is None or not shared.is_begun:
-                return
-            if len(iris) > _OTHERS or len(self._unsettled) > _OTHERS:
-                self._shared, self._unsettled = None, []
-                return
-        owners = [owner for record in shared.read(iris, graphs) for owner in _list_owners(record)]
-        every = [*iris, *owners]
-        with self._lock:
-            self._unsettled = [*self._unsettled, (at, every)]
-        shared.evict(every)
+    @property
+    def is_begun(self) -> bool:
+        """Whether this thread has loaded anything for its operation."""
+        return isinstance(self._current.get(), PooledIndexes)
+
+    def evict(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
+        """Invalidate what another node has written in the pool of this thread."""
+        pool = self._find()
+        pool.evict([*iris, *(owner for record in pool.read(iris, graphs) for owner in _list_owners(record))])
+
+    def restart(self) -> None:
+        """Give this thread an empty pool: anything may have changed."""
+        self._current.set(self._create())
 
     def forget(self) -> None:
-        """Drop everything that was loaded."""
-        with self._lock:
-            self._shared, self._unsettled = None, []
+        """Drop what is known of the words of the whole memory."""
         self._known.clear()
         self._samples.forget()
         unpack_records.cache_clear()
 
     def _note_put(self, pool: PooledIndexes, iris: Sequence[IRI], is_done: bool) -> None:
         self.is_late = self.is_late or not is_done
-        with self._lock:
-            shared = self._shared
-        if shared is not None and shared is not pool:
-            shared.evict(iris)
 
     @contextmanager
     def pool(self) -> Iterator[None]:
@@ -750,7 +707,7 @@ class Pools:
         if isinstance(self._current.get(), PooledIndexes):
             yield
             return
-        token = self._current.set(made := self._share())
+        token = self._current.set(made := self._begin())
         try:
             yield
         finally:
@@ -765,7 +722,7 @@ class Pools:
         """
 
         def make() -> PooledIndexes:
-            made = self._share()
+            made = self._begin()
             made.require_whole(graphs())
             return made
 
@@ -778,12 +735,12 @@ class Pools:
 
     def bring(self, graphs: Sequence[IRI], **asked: Any) -> None:
         if callable(self._current.get()):
-            self._current.set(self._share())
+            self._current.set(self._begin())
         self._find().bring(graphs, **asked)
 
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
         found = self._current.get()
-        pool = found if isinstance(found, PooledIndexes) else self._share()
+        pool = found if isinstance(found, PooledIndexes) else self._begin()
         has_whole = pool.has_whole(graphs)
         if has_whole and callable(found):
             self._current.set(pool)
@@ -794,7 +751,7 @@ class Pools:
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""
-        count = self.engine.count if self.follow_others else self._samples.count
+        count = self.engine.count if self._is_shared else self._samples.count
         if graph not in self._known and count(Where(graphs=[graph], kinds=())):
             self._known.add(graph)
         return graph in self._known
@@ -836,7 +793,6 @@ class Pools:
 
     def close(self) -> None:
         self.forget()
-        gc.unfreeze()  # so that the loaded entries can be collected
         self.engine.close()
 
     def purge(self) -> None:
@@ -878,7 +834,7 @@ class Pools:
         self.forget()  # drop what questions loaded meanwhile
         self.file.forget_touches(touched)
         self.engine.settle()
-        self.engine.put([], seen=at if self.follow_others else None, owner=self.owner)
+        self.engine.put([], seen=at if self._is_shared else None, owner=self.owner)
         return done
 
 

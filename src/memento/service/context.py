@@ -178,7 +178,7 @@ class Service:
 
     def context(self, access: Access = OWNER, progress: Progress | None = None) -> Context:
         """
-        Return the memory as a caller may use it: their tenant, their namespaces and rights; with all that neighbours wrote.
+        Return the memory as a caller may use it: their tenant, their namespaces and rights; with all that other nodes wrote.
         """
         self.stores.catch_up()
         return Context(self, access, progress)
@@ -711,8 +711,7 @@ def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:
     """
-    Answer an operation. Ask again once if a question was embedded before the embedder was switched, or if something was not found
-    here while another node has just written.
+    Answer an operation. Ask again once if a question was embedded before the embedder was switched.
     """
     handler, embedder = HANDLERS[type(operation)], context.stores.embedder
 
@@ -724,10 +723,6 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
 
     try:
         answer = ask()
-    except NotFound:
-        if not context.stores.catch_up(asks=True):
-            raise
-        return ask()
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise

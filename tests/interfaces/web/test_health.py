@@ -20,7 +20,7 @@ from memento.errors import StoreAway
 from memento.interfaces.web import app, openapi
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
-from memento.settings import InferenceSettings, StoreSettings
+from memento.settings import IndexSettings, InferenceSettings, StoreSettings
 from memento.time import now
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened
@@ -107,8 +107,9 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     server = Server(tmp_path / "endpoint", free_port())
     server.start()
     assert server.process is not None
-    store = StoreSettings("sparql", server.query_url, server.update_url, follow_ms=50, replica="off", timeout_s=600)
-    configured = replace(OFFLINE, store=store, inference=InferenceSettings(on=False))
+    store = StoreSettings("sparql", server.query_url, server.update_url, timeout_s=600)
+    index = IndexSettings(kind="lance", uri=str(tmp_path / "engine"))
+    configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
     try:
         opened = open_memento(tmp_path / "home", configured=configured)
         assert isinstance(opened, Memento)
@@ -139,7 +140,7 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     assert (ready.status_code, (ready.json or {})["away"], told["state"]) == (503, ["store"], "away")
     assert (health.status_code, (health.json or {})["store"]) == (200, "failing")
     assert 'memento_part_up{part="store"} 0' in metrics.text
-    assert back["parts"][0]["figures"]["behind"] == 0
+    assert back["parts"][0]["state"] == "ok"
 
 
 def test_a_part_that_hangs_is_away_and_is_looked_at_by_one_thread_however_often_somebody_asks(

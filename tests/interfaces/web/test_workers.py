@@ -36,6 +36,7 @@ class Served:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        (home / "memento.toml").write_text(f'[index]\nkind = "lance"\nuri = "{home / "engine"}"\n')
         self.process = subprocess.Popen(
             [sys.executable, "-m", "memento", "--home", str(home), "serve", "--port", "0", "--workers", "2"],
             stdout=subprocess.PIPE,
@@ -217,6 +218,11 @@ def test_a_store_of_somebody_else_is_not_served_by_workers(tmp_path: Path) -> No
     settings = Settings(store=StoreSettings(kind="sparql", query_url="http://127.0.0.1:1/query"))
     with pytest.raises(SettingsError, match="store of its own"):
         serve_many(DataFolder(tmp_path), settings, 2, "127.0.0.1", 0, print)
+
+
+def test_an_index_in_the_memory_of_one_process_is_not_served_by_workers(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r'set index\.kind = "lance"'):
+        serve_many(DataFolder(tmp_path), Settings(), 2, "127.0.0.1", 0, print)
 
 
 def test_a_parent_that_is_killed_leaves_nothing_running(served: Served) -> None:

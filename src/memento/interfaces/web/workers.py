@@ -39,7 +39,7 @@ from memento.interfaces.web.store import Child, serve_engine, start_child
 from memento.model import Scope
 from memento.python.memento import Memento
 from memento.service import open_service
-from memento.settings import Settings, StoreSettings, home_and_namespace, load, resolve_namespace
+from memento.settings import SHARED_INDEX, Settings, StoreSettings, home_and_namespace, load, resolve_namespace
 from memento.telemetry import configure_logging, trace_to
 
 _READY_S, _LOOK_S = 900.0, 0.2
@@ -126,8 +126,9 @@ def serve_many(
         raise SettingsError(
             '--workers starts a store of its own over the folder: with store.kind = "sparql" start a service on each port'
         )
+    if settings.index.kind == "faiss":
+        raise SettingsError(f"--workers shares a store among processes: {SHARED_INDEX}")
     finish_files(folder)
-    (folder.workers / "sequence").unlink(missing_ok=True)  # left by an earlier store, if a backup was restored
     has_tokens = bool(Tokens(folder.tokens).list_issued())
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(listening(host, port, has_tokens=has_tokens))

@@ -409,7 +409,7 @@ def status(operation: operations.Status, context: Context) -> Report:
     """Report the state of the memory."""
     scope = context.scope(operation.namespace)
     readiness = context.service.watch.report()
-    raise_if_store_is_away(readiness, context.stores)
+    raise_if_store_is_away(readiness)
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
@@ -426,8 +426,6 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
     """Compare files, indexes and shapes with the graph, while other writes go on."""
     context.require_owner()
     done, service, stores = context.progress or (lambda step, steps: None), context.service, context.stores
-    if stores.is_away:
-        context.notices.append("the store does not answer: what this node has of it was compared")
     with service.importing:  # no other operation replaces the store meanwhile
         harm = read_store_files(stores)
         done(1, 2)
