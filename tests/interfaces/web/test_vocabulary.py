@@ -55,7 +55,7 @@ def message_of(answer: TestResponse) -> str:
     return str(answer.json["error"]["message"])
 
 
-@pytest.mark.parametrize("name", ["", "alignment", "labels", "rules", "shapes", "values"])
+@pytest.mark.parametrize("name", ["", "alignment", "labels", "shapes", "values"])
 @pytest.mark.parametrize("media", FORMATS)
 def test_each_document_says_the_same_in_every_format(name: str, media: str, web: FlaskClient) -> None:
     answer = web.get(f"/ontology/{name}".rstrip("/"), headers={"Accept": media})

@@ -34,7 +34,7 @@ from memento.sparql.prepare import negotiate
 ADDRESS = "/ontology"
 DOCUMENTS = {
     "": "ontology/memento.ttl",
-    **{name: f"ontology/{name}.ttl" for name in ("alignment", "labels", "rules", "shapes", "values")},
+    **{name: f"ontology/{name}.ttl" for name in ("alignment", "labels", "shapes", "values")},
 }
 """The suffixes of the address, and the file at each."""
 
