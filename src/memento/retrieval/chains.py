@@ -222,6 +222,8 @@ def walk_claims(
             (*(one.claim.memory for one in path), hop.claim.memory, hop.end): (*path, hop)
             for path, hop in reversed(hops)
             if all(hop.claim.memory != one.claim.memory for one in path)
+            # Who else has a value that was walked to is no answer: a walk goes backward at its beginning alone.
+            and (not hop.is_back or all(one.is_back for one in path))
         }
         if not grown:
             break
