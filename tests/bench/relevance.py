@@ -64,7 +64,7 @@ FOREIGN = 20
 SHOWN = 10
 SHORT = 14
 """Words of a turn up to which it is asked as small talk."""
-COSINES = ("cosine", "topic")
+COSINES = ("cosine", "topic cosine", "behind", "ahead")
 SEED = 20_240_229
 
 
@@ -248,9 +248,10 @@ def measure(memento: Memento, text: str, namespace: str, as_of: str | None, hidd
         ranking = pipeline.rank(question, query, stores, settings, watch)
         signals = ranking.evidence.signals
         read = pipeline.text_reader(question, query, stores)
-        # As many as recall judges by.
-        asked, every, barred = relevance.measure_features(question, ranking.chosen, signals, read)
-        is_led = bool((relevance.find_answering(ranking.chosen, signals) & ~barred)[:5].any())
+        asked, every = relevance.measure_features(
+            question, ranking.chosen, signals, read
+        )  # as many as recall judges by
+        is_led = bool(relevance.find_answering(ranking.chosen[:5], signals).any())
         best, fits = ranking.chosen[:SHOWN], {name: values[:SHOWN] for name, values in every.items()}
         named = [Scored(question.view.indexes.nodes.iri(one.item), one.score, one.source) for one in best]
     memories, _ = trace(named, stores.graph, query.scope, None)
@@ -318,7 +319,19 @@ def fit_fitness(sheets: Sequence[Sheet], places: Sequence[int]) -> Array:
     return fit(values, np.concatenate([one.is_gold for one in some]).astype(np.float64), weights, 1e-3)
 
 
-FITS = ("bias", "cosine", "score", "covered", "kind", "unfilled")
+FITS = (
+    "bias",
+    "cosine",
+    "behind",
+    "score",
+    "covered",
+    "speaker",
+    "subject",
+    "link",
+    "no time",
+    "no number",
+    "unfilled",
+)
 """The features of a memory in the order of `measure_features`."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import at
 from memento.model import NoteRow
 from memento.python import Memento
-from memento.text.asking import asks_in_particular
+from memento.retrieval.relevance import asks_in_particular
 
 BOOK = (
     "Ana Costa works at the harbour clinic.",

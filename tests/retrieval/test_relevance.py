@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.retrieval import relevance
 from memento.settings import EmbeddingSettings, GateSettings, Settings
@@ -257,38 +256,3 @@ def test_whether_there_is_one_of_a_kind_is_answered_by_the_one_that_is_named(
 )
 def test_of_a_kind_of_which_nothing_was_told_nothing_is_answered(newcomer: Memento, question: str) -> None:
     assert newcomer.recall(question).memories == ()
-
-
-def test_what_is_claimed_of_another_owner_alone_is_no_answer(ada: Memento) -> None:
-    ada.note("Ada says that Ben's phone number is 040 555 0199.")
-
-    assert not ada.recall("What is Ada's phone number?").memories
-    assert ada.recall("What is Ben's phone number?").memories
-
-
-@pytest.mark.parametrize("is_understood", [True, False], ids=["rules", "plain"])
-def test_a_wish_is_no_answer_to_what_there_is(tmp_path: Path, is_understood: bool) -> None:
-    with open_memento(
-        tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
-    ) as opened:
-        texts = ("Wish I had a bigger van.", "My office is in Faro.", "Jo drives a van for the bakery.")
-        opened.import_notes([NoteRow(content=text) for text in texts], consolidate=is_understood)
-
-        assert not opened.recall("What van do I have?").memories
-        assert opened.recall("Do I wish for a van?").memories
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What's my name?",
-        "What do you know about Ada?",
-        "I'm meeting Ada tomorrow",
-        "Hi! Any news of Ada?",
-        "Write a card for Ada",
-    ],
-)
-def test_who_is_known_by_name_is_never_refused(ada: Memento, question: str) -> None:
-    ada.note("I'm Ines Prado.")
-
-    assert ada.recall(question).memories

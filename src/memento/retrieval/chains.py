@@ -31,7 +31,7 @@ from memento.search.indexes import View
 from memento.search.labels import normalise_label
 from memento.search.names import is_telling, read_names
 from memento.search.postings import tokens
-from memento.text.claims import USER, Asked, Assertion, Reading, may_stand_together, words
+from memento.text.claims import USER, Asked, Reading, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
 
@@ -132,7 +132,7 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
     ]
 
 
-def measure_fit(relation: str, value: str, claim: Stated | Assertion, of: str = "") -> float:
+def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float:
     """
     Measure how well a claim answers what is asked, in 0..1: 1 for the same relation, less where one says more than the other.
 

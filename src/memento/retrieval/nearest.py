@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from memento.assets import lexicon
 from memento.model import Scored
 from memento.retrieval.question import Question, is_first_person
-from memento.retrieval.relevance import measure_courtesy
-from memento.text.asking import is_told, read_form
+from memento.retrieval.relevance import is_reaction, is_told, measure_courtesy, points_back
 
 MOST = 3
 """The most memories that are shown where nothing answers."""
@@ -60,8 +59,7 @@ def is_asking(text: str, *, is_named: bool) -> bool:
     """
     if measure_courtesy(text) >= 0.5 or (is_told(text) and not is_named):
         return False
-    form = read_form(text)
-    return is_named or not (is_task(text) or form.is_reaction or form.is_pointing)
+    return is_named or not (is_task(text) or is_reaction(text) or points_back(text))
 
 
 def is_task(text: str) -> bool:

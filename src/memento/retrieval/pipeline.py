@@ -43,7 +43,6 @@ from memento.retrieval.question import (
 from memento.retrieval.sentence import choose_sentence
 from memento.retrieval.signals import Evidence, is_needed, land, list_prominent, score_meaning
 from memento.retrieval.trace import describe_entities, trace
-from memento.retrieval.wording import find_topic, weigh_words
 from memento.search.grains import choose_masked, mask_names
 from memento.search.indexes import View
 from memento.search.links import Asked, Joined
@@ -117,7 +116,7 @@ def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
         chosen = answer.chosen[: query.k + twins]
         named = [Scored(nodes.iri(one.item), one.score, one.source) for one in chosen]
         reasons = give_reasons(chosen, question, ranking, settings) if query.explained else {}
-        weights = weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
+        weights = relevance.weigh_words(question.text, question.view.indexes.words(question.view.graphs, "memory"))
     judged = ranking.judgement if query.explained else None
     cut = explain.list_cut(left, judged, stores.graph, query.scope, stores.embedder.fingerprint) if judged else ()
     memories, entities = watch.time_call(trace, named, stores.graph, query.scope, query.believed_at)
@@ -417,7 +416,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
         asked, lacking = _find_asked(text, query, stores, settings)
-    windows, rest = stores.embedder.windows(stripped), find_topic(stripped)
+    windows, rest = stores.embedder.windows(stripped), relevance.find_topic(stripped)
     masked = [mask_names(stripped, choose_masked([one.label for one in asked]))] if asked else []
     texts = [*windows, *([rest] if rest != stripped else []), *masked]
     pending = stores.indexes.read_pending(_GRAINS, lacking) if lacking else []
