@@ -595,6 +595,10 @@ class ConsolidationSettings:
     description_chars: Annotated[int, Meta(ge=100)] = knob(
         2000, "longest description of the user, in characters; the oldest facts are dropped"
     )
+    read_imports: bool = knob(
+        True,
+        "read in the background what rows claim that are imported as they are; if false, `memento upgrade` reads them",
+    )
     retries: Natural = knob(5, "how often a note that could not be understood is retried")
     retry_wait_s: Amount = knob(10.0, "seconds before the first retry; doubles each time")
     retry_most_s: Amount = knob(600.0, "most seconds between two retries")
