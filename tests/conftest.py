@@ -21,7 +21,7 @@ from memento.interfaces.web import pages
 from memento.model import Change, Status
 from memento.python import Memento, open_memento
 from memento.search import minilm
-from memento.settings import EmbeddingSettings, InferenceSettings, Settings, StoreSettings
+from memento.settings import ConsolidationSettings, EmbeddingSettings, InferenceSettings, Settings, StoreSettings
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
@@ -46,7 +46,10 @@ def pytest_report_header() -> str:
     return f"pages: tested in {version} ({BROWSER})"
 
 
-OFFLINE = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
+OFFLINE = Settings(
+    embedding=EmbeddingSettings(model="trigram", cache=False),
+    consolidation=ConsolidationSettings(read_imports=False),  # nothing writes to the graph behind a test's back
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -52,6 +52,7 @@ from memento.search.nearest import KindVectors
 from memento.search.nodes import Record, is_indexed
 from memento.search.pool import Pools
 from memento.search.vectors import (
+    CLAIMED,
     UPGRADED,
     VectorFile,
     delete_vector_file,
@@ -981,8 +982,9 @@ def _open_store(
         if keep and mends and marks.get("fingerprint", embedder.fingerprint) != embedder.fingerprint:
             keep(graph, marks["fingerprint"])
         file, land = open_vector_file(datadir.vectors, embedder.fingerprint), settings.land
-        if UPGRADED in marks:
-            file.set_mark(UPGRADED, marks[UPGRADED])  # the mark is about the graph, whichever embedder made the vectors
+        for name in (UPGRADED, CLAIMED):
+            if name in marks:
+                file.set_mark(name, marks[name])  # the mark is about the graph, whichever embedder made the vectors
         engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
         if engine is None:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)

@@ -1328,6 +1328,14 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Upgraded:
+    """The number of memories whose claims were read, and the folder of the backup of before, empty if none was needed."""
+
+    memories: int
+    backup: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spared:
     """A known claim that a memory has something in common with and did not end: its words, and why not."""
 
@@ -1469,6 +1477,8 @@ class Status:
     pending: int
     vectors: int
     failed: int = 0
+    unread: int = 0
+    """The number of memories, in every namespace, that were imported as they are and whose claims are still to be read."""
     inferred: int = 0
     contradictions: int = 0
     gate: str = ""

@@ -645,6 +645,10 @@ class ConsolidationSettings:
     guessed_memories: int = constant(10)
     # Longest description of the user, in characters; the oldest facts are dropped.
     description_chars: int = constant(2000)
+    read_imports: bool = knob(
+        True,
+        "read in the background what rows claim that are imported as they are; if false, `memento upgrade` reads them",
+    )
     retries: Natural = knob(5, "how often a note that could not be understood is retried")
     # Seconds before the first retry; doubles each time.
     retry_wait_s: float = constant(10.0)

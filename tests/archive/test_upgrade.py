@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
+from memento.archive.upgrade import list_unclaimed
+from memento.model import Change
 from memento.python import Memento, open_memento
 
 FOLDER = Path(__file__).with_name("folder-0.1.tar.xz")
@@ -72,3 +74,51 @@ def test_a_new_folder_is_left_alone(tmp_path: Path) -> None:
         with opened(tmp_path / "home") as memento:
             memento.note("I moved to Lisbon.")
     assert not (tmp_path / "home" / "backups").exists()
+
+
+_CLAIMS = """
+PREFIX mem: <http://purl.org/memento/>
+SELECT ?relation ?value WHERE { GRAPH ?graph { ?claim a mem:Claim ; mem:relationName ?relation ; mem:valueText ?value } }
+"""
+
+
+def claims(memento: Memento) -> set[str]:
+    return set(memento.query(_CLAIMS, accept="text/csv")[0].decode().split("\r\n")[1:-1])
+
+
+def test_an_upgrade_reads_what_the_memories_claim_and_leaves_their_texts(home: Path) -> None:
+    with opened(home) as memento:
+        before = {(one.iri, one.content, one.valid_at, one.invalid_at) for one in memento.list(past=True)}
+        assert claims(memento) == set()
+        assert memento.status().unread == 0  # it opens as it is
+
+        upgraded = memento.upgrade()
+
+        assert upgraded.memories == len([one for one in memento.list(past=True) if one.expired_at is None])
+        assert Path(upgraded.backup).is_dir()
+        assert "bear in,Burbank" in claims(memento)
+        assert {(one.iri, one.content, one.valid_at, one.invalid_at) for one in memento.list(past=True)} == before
+        assert memento.check() == ()
+        known = claims(memento)
+    with opened(home) as memento:
+        again = memento.upgrade()
+
+        assert (again.memories, again.backup) == (0, "")
+        assert claims(memento) == known
+
+
+def test_an_upgrade_that_was_killed_goes_on(home: Path) -> None:
+    with opened(home) as memento, memento.service.writing:
+        memento.service.stores.apply(Change(list_unclaimed(memento.service.stores)[:2]))
+    with opened(home) as memento:
+        assert memento.status().unread == 2
+        memento.upgrade()
+
+        assert memento.status().unread == 0
+        assert "bear in,Burbank" in claims(memento)
+
+
+def test_a_new_memory_has_nothing_to_upgrade(memento: Memento) -> None:
+    memento.note("It rains.")
+
+    assert memento.upgrade().memories == 0

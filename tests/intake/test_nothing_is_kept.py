@@ -81,7 +81,7 @@ def test_no_operation_keeps_or_sends_a_secret_from_any_of_its_texts(
         assert isinstance(memento, Memento)
         sample = make_sample(memento, "n", tmp_path)
         for operation in TABLE.values():
-            if operation.__name__ in ("Backup", "Restore", "Rebuild", "Check"):
+            if operation.__name__ in ("Backup", "Restore", "Rebuild", "Check", "Upgrade"):
                 continue
             call: Operation[Any] = CALLS[operation](sample, "n")
             secret = SECRET.format(len(planted))

@@ -177,6 +177,7 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     care.Status: lambda s, n: care.Status(namespace=n),
     care.Check: lambda s, n: care.Check(),
     care.Rebuild: lambda s, n: care.Rebuild(),
+    care.Upgrade: lambda s, n: care.Upgrade(),
     care.Migrate: lambda s, n: care.Migrate(dry_run=True),
     care.Sync: lambda s, n: care.Sync(str(s.folder), dry_run=True),
     care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),

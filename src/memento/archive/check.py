@@ -46,6 +46,7 @@ def report_status(
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
+    unread = parts.graph.select("consolidation/unread_count", [scope.provenance])
     owner = datadir.read_owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
     # Those with a confidence are rivals, which may both be true.
@@ -67,6 +68,7 @@ def report_status(
         invalidations=counts.get(MEM.Invalidation, 0),
         pending=waiting.get("pending", 0),
         failed=waiting.get("failed", 0),
+        unread=int(str(unread[0]["count"])),
         inferred=inferred.triples if inferred else 0,
         contradictions=disputed + (inferred.contradictions if inferred else 0),
         vectors=vectors,

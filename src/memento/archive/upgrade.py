@@ -33,14 +33,14 @@ from memento.datadir import DataFolder
 from memento.errors import Conflict, SettingsError
 from memento.graph.backups import sync_to_disk
 from memento.graph.store import Store
-from memento.iris import CASES, IRI, MEM, TYPE
+from memento.iris import CASES, IRI, MEM, TYPE, provenance_iri, tenant_of
 from memento.model import Change, Quad
 from memento.ports import Embedder, Progress
 from memento.search.embedders import Cached
 from memento.search.indexes import Indexes, embed_records
 from memento.search.mentions import MentionWriter
 from memento.search.nodes import Record, is_indexed, read_records
-from memento.search.vectors import UPGRADED, Lag, VectorFile, digest, open_vector_file, read_marks
+from memento.search.vectors import CLAIMED, UPGRADED, Lag, VectorFile, digest, open_vector_file, read_marks
 from memento.settings import EmbeddingSettings, Settings, check_settings, load, set_in_file, variable
 
 _BEGUN, _WRITTEN = "begun", "written"
@@ -71,6 +71,19 @@ def write_missing_edges(
         _write_edges(sorted(memories, key=lambda one: one.iri), graph, indexes, progress)
     indexes.file.set_mark(UPGRADED, _WRITTEN)
     return len(memories)
+
+
+def list_unclaimed(parts: Backends) -> tuple[Quad, ...]:
+    """
+    List the quads that say of each memory of an earlier version that its claims are still to be read; none once that was done.
+    """
+    if parts.indexes.file.get_mark(CLAIMED) == _WRITTEN:
+        return ()
+    graphs = [one for one in parts.graph.graphs() if one.startswith("urn:memento:graph:")]
+    rows = parts.graph.select("consolidation/unclaimed", graphs) if graphs else []
+    return tuple(
+        (cast(IRI, row["memory"]), MEM.state, "pending", provenance_iri(tenant_of(str(row["graph"])))) for row in rows
+    )
 
 
 def remove_half_rivalries(graph: Store) -> int:

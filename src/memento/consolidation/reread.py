@@ -1,5 +1,11 @@
 """
-Read memories that are in the graph already once more: what they claim, and why that did not end what was known.
+Read memories that are in the graph already: what those of plain imports and of earlier versions claim, and why a memory did not end
+what was known.
+
+    a row is imported ── (pending) ── read_waiting ── its claims are written
+
+A memory whose claims are still to be read is pending in the graph of provenance, so that another process goes on after a kill. Its
+claims end nothing: nobody knows whether what came meanwhile is newer.
 
 *Guarantees:* the text of a memory is only read, never changed.
 """
@@ -12,14 +18,18 @@ from datetime import datetime, tzinfo
 from typing import cast
 
 from memento.backends import Backends
-from memento.consolidation.agents import USER, Agents, Draft, Mention
-from memento.consolidation.context import find_existing, load_entities, load_statements
+from memento.consolidation.agents import USER, Agents, Draft, Mention, NotUnderstood
+from memento.consolidation.context import find_existing, load_contents, load_entities, load_statements
 from memento.consolidation.passages import Passage, find_sentences
-from memento.consolidation.rules import draft_passage, list_spared
-from memento.graph.mapping import node_or_none
-from memento.iris import IRI, parse_iri
-from memento.model import Memory, Note, Scope, Spared
+from memento.consolidation.pipeline import MOST_READ_CHARS
+from memento.consolidation.rules import draft_passage, keep_if_failing, list_spared
+from memento.consolidation.task import load_user
+from memento.consolidation.write import make_claims
+from memento.graph.mapping import node_or_none, quads
+from memento.iris import IRI, MEM, namespace_of, parse_iri, tenant_of
+from memento.model import Change, Claim, Memory, Note, Quad, Scope, Spared
 from memento.settings import ConsolidationSettings
+from memento.text.claims import parse_ahead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +81,77 @@ def reread_memories(
 
 def _draft_memory(memory: Memory, mentions: Sequence[Mention], note: Note, zone: tzinfo, keeps_open: bool) -> Draft:
     text = memory.content
+    if len(text) > MOST_READ_CHARS:
+        return Draft(content=text, about=())
     passage = Passage(text=text, start=0, end=len(text), sentences=find_sentences(text))
-    draft = draft_passage(passage, mentions, note, zone, keeps_open=keeps_open)
+    try:
+        with keep_if_failing():
+            draft = draft_passage(passage, mentions, note, zone, keeps_open=keeps_open)
+    except NotUnderstood:
+        return Draft(content=text, about=())
     # What is known of the memory's times counts more than what its words say of them.
     return replace(draft, valid_at=memory.valid_at if memory.valid_at != note.at else draft.valid_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A memory whose claims are still to be read: the graph that says so, and its own, None if it was erased."""
+
+    memory: IRI
+    mark: IRI
+    graph: IRI | None
+
+    @property
+    def quad(self) -> Quad:
+        """The statement that it waits."""
+        return self.memory, MEM.state, "pending", self.mark
+
+
+def list_unread(parts: Backends) -> list[Unread]:
+    """List the next memories of all tenants whose claims are still to be read, the earliest first."""
+    graphs = [
+        graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
+    ]
+    rows = parts.graph.select("consolidation/unread", graphs) if graphs else []
+    return [
+        Unread(memory=cast(IRI, row["memory"]), mark=cast(IRI, row["mark"]), graph=cast("IRI | None", row.get("graph")))
+        for row in rows
+    ]
+
+
+def count_unread(graphs: Sequence[IRI], parts: Backends) -> int:
+    """Count the memories whose claims are still to be read; `graphs` are graphs of provenance."""
+    rows = parts.graph.select("consolidation/unread_count", graphs) if graphs else []
+    return sum(int(str(row["count"])) for row in rows)
+
+
+def read_unread(unread: Sequence[Unread], zone: tzinfo, parts: Backends) -> list[tuple[Scope, Change]]:
+    """Read the claims of some memories; return for each graph the change that writes them and says that nothing waits any more."""
+    changes: list[tuple[Scope, Change]] = []
+    for graph in dict.fromkeys(one.graph for one in unread):
+        marks = tuple(one.quad for one in unread if one.graph == graph)
+        owner = graph or marks[0][3]
+        scope = Scope(tenant_of(owner), namespace_of(graph) if graph else "main")
+        adds: list[Quad] = []
+        if graph:
+            iris = [one.memory for one in unread if one.graph == graph]
+            parse_ahead([text for text in load_contents(iris, scope, parts).values() if len(text) <= MOST_READ_CHARS])
+            for one in reread_memories(iris, scope, zone, parts):
+                adds += [quad for claim in _claim_again(one) for quad in quads(claim, graph)]
+            user, is_new = load_user(scope, parts)
+            if is_new and any(value == scope.user for _, predicate, value, _ in adds if predicate == MEM.owner):
+                adds += quads(user, scope.self_graph)  # rows that are kept as they are make no user
+        changes.append((scope, Change(tuple(adds), marks)))
+    return changes
+
+
+def _claim_again(one: Reread) -> list[Claim]:
+    """Return the claims of a memory, which end no later than it has ended."""
+    end, began = one.memory.invalid_at, one.draft.valid_at or one.memory.valid_at
+    claims = make_claims(one.draft, replace(one.memory, valid_at=began), one.names)
+    if end is None:
+        return claims
+    return [replace(claim, invalid_at=max(claim.valid_at, min(claim.invalid_at or end, end))) for claim in claims]
 
 
 def explain_spared(

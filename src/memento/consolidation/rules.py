@@ -72,7 +72,7 @@ def correction_phrases() -> tuple[str, ...]:
 
 
 @contextmanager
-def _keep_if_failing() -> Iterator[None]:
+def keep_if_failing() -> Iterator[None]:
     """Raise `NotUnderstood` where reading fails on what nobody thought of; the log says what and where, without a word of it."""
     try:
         yield
@@ -106,7 +106,7 @@ class RuleAgents:
 
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """Extract what the note names: by spelling, and by what owns a claim or is its value."""
-        with _keep_if_failing():
+        with keep_if_failing():
             mentions = find_mentions(note.content, user)
             return Extraction(mentions=(*mentions, *_find_owners(split_read(note.content)[0], mentions)))
 
@@ -114,7 +114,7 @@ class RuleAgents:
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
     ) -> Resolved:
         """Match mentions to entities by name; a mention without a certain match is a new entity."""
-        with _keep_if_failing():
+        with keep_if_failing():
             return Resolved(
                 resolutions=tuple(_resolve_mention(mention, candidates) for mention, candidates in mentions)
             )
@@ -130,7 +130,7 @@ class RuleAgents:
         It is called twice, the first time to learn which texts to embed: the last answer is kept.
         """
         if self._read != (note, tuple(mentions)):
-            with _keep_if_failing():
+            with keep_if_failing():
                 self._drafts = self._read_note(note, mentions)
             self._read = note, tuple(mentions)
         return list(self._drafts)
@@ -146,7 +146,7 @@ class RuleAgents:
 
     def resolve_memories(self, drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) -> list[Decision]:
         """Decide to add or skip each draft, and which known claims it ends; in doubt it ends none."""
-        with _keep_if_failing():
+        with keep_if_failing():
             return decide(drafts, existing, note)
 
 

@@ -57,6 +57,11 @@ class Task:
     run: Consolidation | None = None
     pending: tuple[Quad, ...] = ()
 
+    @property
+    def waits_for_claims(self) -> bool:
+        """Whether its claims are read later: of a text that is kept as it is, but for pieces of documents and code."""
+        return self.keep and not self.is_code and not self.refers
+
 
 def make_task(row: NoteRow, scope: Scope, received: datetime, zone: tzinfo, *, keep: bool = False) -> Task:
     """Make a task from a row; a time without an offset is read in `zone`."""

@@ -136,7 +136,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         return _build_skip(understood)
     entities, names, entity_quads = _collect_entities(understood)
     memories = [(decision, _make_memory(decision.draft, names, understood)) for decision in added]
-    claims = {memory.iri: _make_claims(decision.draft, memory, names, understood) for decision, memory in memories}
+    claims = {memory.iri: make_claims(decision.draft, memory, names) for decision, memory in memories}
     ended, endings = _end_memories(memories, claims, understood)
     said_by = names.get(understood.speaker) if understood.speaker else None
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
@@ -152,6 +152,8 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
         for code in understood.task.refers or list_named_code(memory.content, graph):
             adds += [*mapping.quads(code, graph), (memory.iri, MEM.refers, code.iri, graph)]
         adds += [quad for claim in claims[memory.iri] for quad in mapping.quads(claim, graph)]
+        if understood.task.waits_for_claims and isinstance(decision, Add):
+            adds.append((memory.iri, MEM.state, "pending", understood.scope.provenance))
         near = understood.alike.get(memory.content, ())
         adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)
     adds += _make_rivalries(memories, understood)
@@ -373,8 +375,8 @@ def _find_value(value: str, names: Mapping[str, IRI]) -> IRI | None:
     return names[max(inside, key=len)] if inside else None
 
 
-def _make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI], understood: Understanding) -> list[Claim]:
-    """Return the claims of a memory. A claim whose owner is no known node is nobody's."""
+def make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI]) -> list[Claim]:
+    """Return the claims of a memory; a claim whose owner is no known node is nobody's."""
     return [
         Claim(
             iri=mint("claim"),

@@ -145,6 +145,23 @@ class Rebuild(Operation["int"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
 
+class Upgrade(Operation["model.Upgraded"], frozen=True):
+    """
+    Read what memories of an earlier version claim, after a backup; their texts stay as they are, and nothing ends.
+
+    The claims of rows that were imported as they are, and whose reading waits, are read too. Nothing is read twice.
+
+    Raises:
+        Forbidden: the caller may not administer the whole data folder.
+        InputError: no backup can be made.
+    """
+
+    route: ClassVar[str] = "POST /memory/upgrade"
+    is_idempotent: ClassVar[bool] = True
+    right: ClassVar[Right] = "admin"
+    absent: ClassVar[Mapping[Interface, str]] = FOLDER
+
+
 class Compact(Operation["model.Compacted"], frozen=True):
     """
     Tidy up the namespace: hide what is old, merge duplicates, hide the least important memories if there are too many.

@@ -33,7 +33,7 @@ from memento.operations import strength as strengths
 from memento.operations.base import complete
 
 if TYPE_CHECKING:
-    from memento.model import Exported, Imported, Ingested, Merged, NoteRow
+    from memento.model import Exported, Imported, Ingested, Merged, NoteRow, Upgraded
     from memento.ports import Progress
 
 A = TypeVar("A")
@@ -330,6 +330,10 @@ class Memory(ABC):
     def rebuild(self, progress: Progress | None = None) -> int:
         """Rebuild every index from the graph; see `operations.care.Rebuild`."""
         return self.call(care.Rebuild(), progress)
+
+    def upgrade(self, progress: Progress | None = None) -> Upgraded:
+        """Read what memories of an earlier version claim; see `operations.care.Upgrade`."""
+        return self.call(care.Upgrade(), progress)
 
     migrate = Method(care.Migrate)
     sync = Method(care.Sync)

@@ -96,6 +96,10 @@ UPGRADED = "names"
 """The key under which the file stores how far the edges by text have been added to a folder of an earlier version."""
 
 
+CLAIMED = "claims"
+"""The key under which the file stores that the claims of memories of an earlier version have been read."""
+
+
 class VectorFile:
     """The SQLite file: IRI → id, digest of the embedded text, vectors. Derived data; deleting it costs a rebuild."""
 

@@ -105,6 +105,7 @@ class Service:
         settings: Settings,
         *,
         consolidate: Callable[[Service], float | None],
+        read: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
         render: Callable[[Service, IRI, Page], str],
@@ -113,7 +114,8 @@ class Service:
         """
         Args:
             scope: the namespace of notes and recalls whose call names none.
-            consolidate, checkpoint, mend, capture: the background work; each returns the seconds until it wants to be called again.
+            consolidate, read, checkpoint, mend, capture: the background work; each returns the seconds until it wants to be called
+                again.
             render: renders the standing page of a graph.
         """
         self.datadir = datadir
@@ -162,6 +164,9 @@ class Service:
         self.checkpointed_writes = -1
         """The number of writes that the last checkpoint contains."""
         self.consolidator = Worker(lambda: consolidate(self), "consolidation")
+        self.reader = Worker(lambda: read(self), "claims")
+        self.imported_at = float("-inf")
+        """When a text that is kept as it is was last written, by `time.monotonic`."""
         self.checkpointer = Worker(lambda: checkpoint(self), "checkpoints")
         self.mender = Worker(lambda: mend(self), "mending")
         self.journal = Journal(datadir.captures, settings.capture.most)

@@ -29,7 +29,7 @@ from memento.intake import redaction
 from memento.model import Restored, Scope
 from memento.operations.recall import Recall
 from memento.ports import Progress
-from memento.search.vectors import VectorFile
+from memento.search.vectors import CLAIMED, VectorFile
 from memento.service import understanding
 from memento.service.context import Context, Service
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
@@ -85,6 +85,7 @@ def open_service(
             scope,
             settings,
             consolidate=understanding.work,
+            read=understanding.read_waiting,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
             render=render_page,
@@ -131,6 +132,8 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
             progress(done, total)
         logger.warning("folder.upgraded", extra={"memories": done, "of": total})
 
+    if not service.stores.indexes.count_nodes():
+        service.stores.indexes.file.set_mark(CLAIMED, "written")
     if removed := remove_half_rivalries(service.stores.graph):
         logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
@@ -170,6 +173,7 @@ def close_service(service: Service) -> None:
     """Release the data folder. You may call this twice."""
     service.closing.set()
     service.consolidator.stop(_STOP_S)
+    service.reader.stop(_STOP_S)
     service.checkpointer.stop(_STOP_S)
     service.capturer.stop(_STOP_S)
     service.mender.stop(_STOP_S)

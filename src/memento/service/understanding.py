@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from time import monotonic
 
 from memento import telemetry
-from memento.consolidation import pipeline, queue
+from memento.consolidation import pipeline, queue, reread
 from memento.consolidation.agents import Agents, Extraction
 from memento.consolidation.task import (
     Task,
@@ -323,6 +324,33 @@ def work(service: Service) -> float | None:
     return min(wait_s or _LOOK_S, _LOOK_S) if service.stores.is_shared else wait_s
 
 
+def read_waiting(service: Service) -> float | None:
+    """Read the claims of the next memories that were imported as they are; return when to go on, None if nothing waits."""
+    begun = monotonic()
+    if (wait_s := service.imported_at + _QUIET_S - begun) > 0:
+        return wait_s
+    return monotonic() - begun if read_some(service) else None  # half of the time is for others
+
+
+def read_some(service: Service) -> int:
+    """Read the claims of the next memories whose claims are still to be read, and write them; return how many there were."""
+    stores = service.stores
+    unread = reread.list_unread(stores)
+    changes = reread.read_unread(unread, service.zone, stores)
+    with service.writing:
+        left = set(reread.list_unread(stores))
+        if not left.issuperset(unread):  # another node was faster, or something was erased meanwhile
+            unread = [one for one in unread if one in left]
+            changes = reread.read_unread(unread, service.zone, stores)
+        for scope, change in changes:
+            stores.commit(change, scope)
+    return len(unread)
+
+
+_QUIET_S = 0.5
+"""Seconds after the last row of an import before its claims are read: the import goes first."""
+
+
 def _end_of_claim(service: Service) -> datetime:
     return now() + timedelta(seconds=_CLAIM_CALLS * service.settings.model.timeout_s)
 
@@ -352,6 +380,8 @@ def resume(service: Service) -> None:
     if service.degraded:
         return
     service.checkpointer.wake()
+    if service.settings.consolidation.read_imports:
+        service.reader.wake()
     if service.settings.capture.is_on:
         service.capturer.wake()
     if service.stores.is_shared or queue.list_waiting(service.stores):
@@ -369,6 +399,9 @@ def _write(understood: Understanding, service: Service) -> Noted | None:
     written, noted = build_change(load_described(refresh_retirable(placed, service.stores), service.stores))
     if written.adds or written.removes:
         service.stores.commit(written, task.scope)
+        if task.waits_for_claims and service.reader.running:
+            service.imported_at = monotonic()
+            service.reader.wake()
     return noted
 
 

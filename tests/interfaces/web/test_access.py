@@ -76,6 +76,7 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("GET", "/memory/timeline"): (READ, {"query_string": {"subject": "me"}}),
     ("GET", "/memory/check"): (CARE, {}),
     ("POST", "/memory/rebuild"): (CARE, {}),
+    ("POST", "/memory/upgrade"): (CARE, {}),
     ("GET", "/memory/recall"): (READ, {"query_string": {"query": "Where do I live?"}}),
     ("POST", "/memory/notes"): (NOTE, {"json": {"content": "I live in Oslo."}}),
     ("POST", "/memory/import"): ((401, 403, 200, 200, 200), {"data": b'{"content": "I like tea."}'}),

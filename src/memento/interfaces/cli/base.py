@@ -206,7 +206,7 @@ LISTED: Mapping[str, tuple[str, ...]] = {
     "Bring in and take out": ("import", "export", "ingest", "files", "inbox", "sync", "backup", "restore", "graph"),
     "Run and protect": (
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
-        "completion",
+        "upgrade",
     ),
     "Plug-ins": ("keys", "living", "cases", "session", "expressions"),
 }
@@ -229,6 +229,7 @@ OLD_NAMES: Mapping[str, str] = {
     "update": "graph update",
     "infer": "graph infer",
     **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
+    "completion": "config completion",
     "walk": "keys walk",
     "remember": "keys remember",
     "pages": "session pages",

@@ -340,6 +340,7 @@ BY_HAND: Mapping[str, str] = {
             "backup",
             "restore",
             "rebuild",
+            "upgrade",
             "migrate",
             "sync",
             "manifest",

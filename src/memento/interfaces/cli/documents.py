@@ -349,6 +349,17 @@ def rebuild_indexes(chosen: Chosen) -> None:
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
+@command("upgrade")
+def upgrade_memory(chosen: Chosen) -> None:
+    """Read what the memories of an earlier version claim, after a backup; their texts stay."""
+    from memento.codec import plain
+
+    with open_memory(chosen, "upgrade") as memento, bar("Reading", at_once=True) as progress:
+        answer = plain(memento.upgrade(progress))
+    kept = f" The backup of before is {answer['backup']}." if answer["backup"] else ""
+    print_answer(chosen, answer, lambda: f"{answer['memories']:,} memories read.{kept}")
+
+
 @main.command("docs", hidden=True)
 @click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--check", is_flag=True, help="Write nothing; exit code 1 when a page is stale.")

@@ -57,9 +57,17 @@ from memento.archive.sync import (
     write_patch,
 )
 from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, find_form, write_statements
-from memento.archive.upgrade import Migration, choose_target, count_kept, prepare_settings, write_settings
+from memento.archive.upgrade import (
+    Migration,
+    choose_target,
+    count_kept,
+    list_unclaimed,
+    prepare_settings,
+    write_settings,
+)
 from memento.backends import Backends, reopen
 from memento.consolidation import queue
+from memento.consolidation.reread import count_unread
 from memento.datadir import DataFolder, cache_folder
 from memento.errors import BackendError, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
@@ -86,15 +94,17 @@ from memento.model import (
     TenantShown,
     TokenShown,
     Update,
+    Upgraded,
 )
 from memento.model import Status as Report
 from memento.operations import care as operations
 from memento.ports import Progress
 from memento.search.embedders import embedder_of
 from memento.search.ledger import Ledger
+from memento.search.vectors import CLAIMED
 from memento.service.context import Context, Service, handles
 from memento.service.handlers.recall import count_chats
-from memento.service.understanding import resume
+from memento.service.understanding import read_some, resume
 from memento.sparql.jobs import Rewrite, WaitingClient
 from memento.time import now
 
@@ -464,6 +474,30 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_writable()
     with context.service.writing:
         return context.stores.rebuild_indexes(context.progress) + context.service.domains.embed_again()
+
+
+@handles(operations.Upgrade)
+def upgrade(operation: operations.Upgrade, context: Context) -> Upgraded:
+    """Read what memories of an earlier version claim, and what waits to be read."""
+    context.require_owner()
+    context.require_writable()
+    service, stores, folder, done = context.service, context.stores, "", 0
+    with service.importing:
+        if unclaimed := list_unclaimed(stores):
+            if stores.graph.is_on_disk:
+                folder = back_up(service.datadir.backups, None, service).folder
+            with service.writing:
+                stores.apply(Change(unclaimed))
+        total = count_unread(
+            [graph for graph in stores.graph.graphs() if graph.startswith("urn:memento:provenance:")], stores
+        )
+        while (some := read_some(service)) and not service.closing.is_set():
+            done += some
+            if context.progress:
+                context.progress(done, max(done, total))
+        if not service.closing.is_set():
+            stores.indexes.file.set_mark(CLAIMED, "written")
+    return Upgraded(memories=done, backup=str(folder))
 
 
 @handles(operations.Compact)
