@@ -111,6 +111,7 @@ def test_a_note_is_stored_recalled_and_replaced() -> None:
         "ended",
         "skipped",
         "contradicts",
+        "claims",
         "pending",
         "verbatim",
         "remarks",

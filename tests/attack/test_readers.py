@@ -20,9 +20,8 @@ from memento.errors import Conflict, InputError, MementoError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.ranges import read_ranges
 from memento.interfaces.cli import main
-from memento.interfaces.mcp.core_tools import READING_TOOLS
 from memento.iris import IRI, MEM, PROV, TYPE, XSD
-from memento.model import Change, Status, Value
+from memento.model import Change, Value
 from memento.python import Client, Memento
 
 SECRET = "the words of somebody"
@@ -212,7 +211,6 @@ def test_every_interface_says_what_is_set_aside_to_those_who_see_it(copied: Call
             assert Client(address, token=token, namespace="other").status().set_aside is None
             shown = CliRunner().invoke(main, ["status"], env={"MEMENTO_HOME": str(home)}).output
     assert "3 statements of urn:memento:note:" in shown and "memento check" in shown
-    assert next(tool for tool in READING_TOOLS if tool.name == "memento_status").answer is Status
     assert SECRET not in shown + json.dumps(aside.nodes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
@@ -257,7 +258,10 @@ def test_every_query_gives_the_same_rows_on_both(worlds: tuple[Oxigraph, Store])
 
     def rows(store: Store, name: str) -> list[list[tuple[str, str]]]:
         # What a LIMIT or an order by equal keys leaves open is open in both.
-        return sorted(sorted((key, repr(value)) for key, value in row.items()) for row in store.select(name, readable))
+        return sorted(
+            sorted((key, re.sub(r"_:[\w-]+", "_:", repr(value))) for key, value in row.items())
+            for row in store.select(name, readable)
+        )
 
     compared = 0
     for name in assets.queries():

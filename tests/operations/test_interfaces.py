@@ -219,8 +219,10 @@ class Recorder(Memento):
 TOOL_CALLS: dict[str, dict[str, Any]] = {
     "memento_note": {"content": "I live in Lisbon.", "confirmed": True},
     "memento_recall": {"query": "Where do I work?"},
-    "memento_correct": {"iri": "{memory}", "content": "USER works at Siemens."},
+    "memento_correct": {"iri": "{memory}", "content": "I work at Siemens.", "confirmed": True},
     "memento_forget": {"iri": "{memory}", "confirmed": True},
+    "memento_timeline": {"subject": "me"},
+    "memento_status": {},
     "search": {"query": "Where do I work?"},
     "fetch": {"id": "{memory}"},
     "remember": {"content": "Rome is warm.", "keys": ["Rome"]},

@@ -102,7 +102,7 @@ class Inferences:
                 namespace=scope.namespace,
                 graph=graph,
                 triples=sum(1 for _ in self._graph.lines(graph)),
-                contradictions=sum(1 for _ in self._rows("functional", [*self._sources(scope), graph])),
+                contradictions=sum(1 for _ in self._rows("inference/functional", [*self._sources(scope), graph])),
             )
 
     def refresh(self, scope: Scope, now: datetime) -> None:
@@ -138,7 +138,7 @@ class Inferences:
     def _read(self, scope: Scope, now: datetime) -> Premises:
         """Read the premises of a scope that hold now."""
         graphs = self._sources(scope)
-        axioms = frozenset(_drop_unusable(self._rows("axioms", graphs)))
+        axioms = frozenset(_drop_unusable(self._rows("inference/axioms", graphs)))
         if not axioms:
             return Premises()
         properties, classes = _names_of(axioms)
@@ -149,20 +149,22 @@ class Inferences:
             subject, _, value = fact
             return not any(isinstance(term, ox.BlankNode | ox.Triple) or term in ended for term in (subject, value))
 
-        found = self._rows("facts", graphs, property=sorted({*properties, OWL.sameAs}))
+        found = self._rows("inference/facts", graphs, property=sorted({*properties, OWL.sameAs}))
         stated = set(islice(filter(takes_part, found), self._most + 1))
         if classes:
             kind = ox.NamedNode(RDF.type)
-            members = ((one, kind, of) for one, of in self._rows("members", graphs, **{"class": sorted(classes)}))
+            members = (
+                (one, kind, of) for one, of in self._rows("inference/members", graphs, **{"class": sorted(classes)})
+            )
             stated.update(islice(filter(takes_part, members), self._most + 1))
-        claimed = set(self._rows("slot", graphs, now=now.astimezone(UTC))) - stated
+        claimed = set(self._rows("inference/slot", graphs, now=now.astimezone(UTC))) - stated
         return Premises(axioms, frozenset(stated), frozenset(claimed), properties, classes, due)
 
     def _read_ends(self, scope: Scope, now: datetime) -> tuple[set[Term], datetime | None]:
         """Return the memories and claims that have ended, and when the next one does."""
         ended: set[Term] = set()
         due: datetime | None = None
-        for node, written in self._rows("ended", scope.memory_graphs):
+        for node, written in self._rows("inference/ended", scope.memory_graphs):
             with suppress(ValueError):  # an end that is no time ends nothing
                 end = datetime.fromisoformat(written.value)
                 end = end if end.tzinfo else end.replace(tzinfo=UTC)
@@ -174,7 +176,7 @@ class Inferences:
 
     def _rows(self, name: str, graphs: Sequence[IRI], **slots: SlotValues) -> Iterator[Any]:
         """Yield the solutions of a query of `queries/inference` over some graphs, each as its terms in order."""
-        text = bind_query(f"inference/{name}", slots)
+        text = bind_query(name, slots)
         with self._graph.reading() as store:
             found = store.query(text, default_graph=[ox.NamedNode(graph) for graph in graphs])
             assert isinstance(found, ox.QuerySolutions)

@@ -233,14 +233,6 @@ def test_a_note_retires_nothing_in_a_namespace_it_does_not_belong_to(memento: Me
     assert [one.invalid_at for one in memento.list()] == [None]
 
 
-def test_settings_that_contradict_each_other_are_refused() -> None:
-    from memento.errors import SettingsError
-    from memento.settings import Settings, check_settings
-
-    with pytest.raises(SettingsError, match="sum to 1"):
-        check_settings(replace(Settings(), anchor=AnchorSettings(semantic=0.9)))
-
-
 def test_entity_weights_are_those_of_the_worked_example() -> None:
     weights = weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], AnchorSettings())
 

@@ -138,7 +138,7 @@ CLIENTS: Mapping[str, Client] = {
             Snippet(
                 does=_TOOLS,
                 form="toml",
-                text="[mcp_servers]\nmemento = { {launch_toml} }",
+                text="[mcp_servers.memento]\n{launch_toml}",
                 by_address='[mcp_servers.memento]\nurl = "{address}/mcp"',
                 file="~/.codex/config.toml",
                 can_write=True,
