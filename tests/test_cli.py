@@ -495,8 +495,8 @@ def test_an_unknown_setting_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_a_failure_that_is_not_the_callers_exits_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMENTO_SERVER_LOCK_WAIT_S", "0")
-    with open_memento(tmp_path / "home", command="a test"):
-        assert "a test" in failed("status", code=1)
+    with open_memento(tmp_path / "home", namespace="other", command="a test"):
+        assert "is open in this process already" in failed("status", code=1)
 
 
 def test_a_bug_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
