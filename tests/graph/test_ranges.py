@@ -14,7 +14,7 @@ from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, OWL, TYPE, XSD
 from memento.model import Value
 
-VECTORS_AND_REASONS = {"embedding", "hasStateEmbedding", "concludes", "premise", "embeddedBy", "embeddedHash"}
+VECTORS_AND_REASONS = {"embedding", "hasStateEmbedding", "embeddedBy", "embeddedHash"}
 """A literal of a datatype of ours, triple terms, and texts that nobody reads."""
 ASKED = {"asOf", "believedAt", "believedOn", "validOn", "gate", "matches", "engine", "profile", "limit"}
 """Written in a query to the query service and never in a graph."""
