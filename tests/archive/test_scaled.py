@@ -157,9 +157,6 @@ def test_every_statement_arrives_and_comes_back(moved: tuple[Memento, Memento, M
             assert first[name] - there[name] == set(), name
 
 
-@pytest.mark.xfail(
-    reason="after a move one question of sixteen is gated on one side alone: a flaw that is not found yet", strict=False
-)
 def test_the_same_is_recalled_in_the_same_order_wherever_it_is(moved: tuple[Memento, Memento, Memento]) -> None:
     first, second, third = map(recall_all, moved)
     assert sum(map(len, first.values())) > 2 * len(QUESTIONS)

@@ -424,8 +424,9 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         try:
             vectors = stores.embedder.embed_questions(texts)
             if pending:
-                grains = stores.embedder.embed_aside([text for one in pending for text in one.texts if text])
-                stores.indexes.put_grains(pending, grains)
+                # A pool ends with its question: the cache of the embedder keeps what the next one needs again.
+                embed = stores.embedder.embed if stores.indexes.is_pooled else stores.embedder.embed_aside
+                stores.indexes.put_grains(pending, embed([text for one in pending for text in one.texts if text]))
         except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(texts), stores.embedder.dimensions), dtype=np.float32)

@@ -388,6 +388,7 @@ class PooledIndexes(Indexes):
                 return
             self._last = len(nodes)
             self.fill(nodes, others, edges)
+            self.grains.pending = dict.fromkeys(node for node, record in nodes if record.kind == "memory")
             for kind in _NODES:
                 some = [
                     (node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind
