@@ -416,7 +416,7 @@ def test_the_numbers_of_the_page_of_limits_are_the_defaults() -> None:
             (float(number.replace(",", "")), unit)
             for number, unit in re.findall(r"(\d[\d,]*)(?: (MiB|KiB|s)\b)?", limit)
         ]
-        for (number, unit), (section, name) in zip(said, re.findall(r"`(\w+)\.(\w+)`", names), strict=False):
+        for (number, unit), (section, name) in zip(said, re.findall(r"`(\w+)\.(\w+)`", names), strict=True):
             default = getattr(getattr(Settings(), section), name)
             assert number * UNITS[unit] == default or (name.endswith("_mb") and number == default), f"{section}.{name}"
 

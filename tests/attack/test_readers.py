@@ -20,6 +20,9 @@ from memento.errors import Conflict, InputError, MementoError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.ranges import read_ranges
 from memento.interfaces.cli import main
+from memento.interfaces.mcp.core_tools import StatusArguments
+from memento.interfaces.mcp.core_tools import status as tell_status
+from memento.interfaces.mcp.tools import Reach, Told
 from memento.iris import IRI, MEM, PROV, TYPE, XSD
 from memento.model import Change, Value
 from memento.python import Client, Memento
@@ -205,6 +208,10 @@ def test_every_interface_says_what_is_set_aside_to_those_who_see_it(copied: Call
         with serving(memento) as address:
             client = Client(address)
             assert client.status().set_aside == aside
+            told = tell_status(Reach(memory=memento, namespace=None), StatusArguments())
+            assert (
+                isinstance(told, Told) and "3 statements of urn:memento:note:" in told.text and SECRET not in told.text
+            )
             memento.warm_up()
             with urlopen(f"{address}/health") as answer:
                 assert json.load(answer)["set_aside"] == {"statements": 3, "nodes": list(aside.nodes)}

@@ -205,9 +205,7 @@ def test_a_secret_as_a_key_of_its_own_is_refused_and_an_ordinary_one_is_not(meme
 
     assert "AKIA" not in str(refused.value)
     key = "Zq7RtW2xLp9vBn4mKs8dFh3jGc6yTa1e"
-    assert (
-        memento.note("I like tea.", idempotency_key=key).note == memento.note("I like tea.", idempotency_key=key).note
-    )
+    assert memento.note("I like tea.", idempotency_key=key) == memento.note("I like tea.", idempotency_key=key)
 
 
 def test_the_same_note_with_another_secret_under_the_same_key_is_the_same_note(memento: Memento) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -11,7 +11,7 @@ from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existin
 from memento.consolidation.endings import is_single
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
-from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Value
+from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Stated, Value
 from memento.rank import rrf
 from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
@@ -207,6 +207,32 @@ def load_claims(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[
         if claim := node_or_none(Claim, iri, said):
             found.setdefault(claim.memory, []).append(claim)
     return {memory: sorted(claims, key=lambda one: (one.start, one.iri)) for memory, claims in found.items()}
+
+
+def describe_claims(claims: Iterable[Claim], names: Mapping[IRI, str]) -> Iterator[Stated]:
+    """Yield claims with the names by which their owners are called; not those of nobody, or whose owner has no name."""
+    for claim in claims:
+        if claim.owner and names.get(claim.owner):
+            yield Stated(
+                iri=claim.iri,
+                memory=claim.memory,
+                owner=names[claim.owner],
+                relation=claim.relation,
+                value=claim.value,
+                valid_at=claim.valid_at,
+                invalid_at=claim.invalid_at,
+                is_event=claim.is_event is True,
+                polarity=claim.polarity,
+                mood=claim.mood,
+            )
+
+
+def list_stated(memories: Sequence[IRI], scope: Scope, parts: Backends) -> tuple[Stated, ...]:
+    """List what some memories state of an owner, in the order of the memories and of their words."""
+    found = load_claims(memories, scope, parts)
+    claims = [claim for memory in memories for claim in found.get(memory, ())]
+    names = {claim.owner: parts.indexes.name(claim.owner) for claim in claims if claim.owner} | {scope.user: USER}
+    return tuple(describe_claims(claims, names))
 
 
 _WORDS = WordsSettings()

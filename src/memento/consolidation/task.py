@@ -9,7 +9,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Draft, Mention
-from memento.consolidation.context import load_statements
+from memento.consolidation.context import list_stated, load_statements
 from memento.errors import Conflict
 from memento.graph.mapping import node
 from memento.graph.store import Row
@@ -194,9 +194,11 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
     state = rows[0].get("state")
     if state == "skipped":
         return Noted(note=None, skipped="it is already known")
+    memories = tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r))
     return Noted(
         note=cast(IRI, rows[0]["note"]),
-        memories=tuple(dict.fromkeys(cast(IRI, r["memory"]) for r in rows if "memory" in r)),
+        memories=memories,
+        claims=list_stated(memories, scope, parts),
         invalidated=tuple(dict.fromkeys(cast(IRI, r["retired"]) for r in rows if "retired" in r)),
         pending=state is not None,
         contents=contents_of(rows),

@@ -30,7 +30,7 @@ from memento.consolidation.agents import (
     Successor,
     Target,
 )
-from memento.consolidation.context import hold_claim, load_statements
+from memento.consolidation.context import describe_claims, hold_claim, load_statements
 from memento.consolidation.rules import list_spared
 from memento.consolidation.task import Task, link_turns, name_other_speaker
 from memento.errors import ShapeViolation
@@ -190,20 +190,9 @@ def _list_stated(
 ) -> Iterator[Stated]:
     """Yield what the new memories state of an owner, by the names that the note gives."""
     for decision, memory in memories:
-        for draft, claim in zip(decision.draft.claims, claims[memory.iri], strict=True):
-            if claim.owner and draft.owner:
-                yield Stated(
-                    iri=claim.iri,
-                    memory=memory.iri,
-                    owner=draft.owner,
-                    relation=claim.relation,
-                    value=claim.value,
-                    valid_at=claim.valid_at,
-                    invalid_at=claim.invalid_at,
-                    is_event=claim.is_event is True,
-                    polarity=claim.polarity,
-                    mood=claim.mood,
-                )
+        owners = zip(decision.draft.claims, claims[memory.iri], strict=True)
+        names = {claim.owner: draft.owner for draft, claim in owners if claim.owner}
+        yield from describe_claims(sorted(claims[memory.iri], key=lambda one: (one.start, one.iri)), names)
 
 
 def _list_ended(

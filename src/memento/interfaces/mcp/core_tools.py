@@ -320,6 +320,10 @@ def status(reach: Reach, asked: StatusArguments) -> Told:
     lines += [f"Notes that {what}: {count:,}." for what, count in counts.items() if count]
     lines += [f"Contradictions: {found.contradictions:,}."] if found.contradictions else []
     lines += [f"Degraded: {found.degraded}"] if found.degraded else []
+    if aside := found.set_aside:
+        lines.append(
+            f"{aside.statements:,} statements of {', '.join(aside.nodes[:3])} cannot be read: `memento check` says why."
+        )
     return Told(text="\n".join(lines))
 
 
