@@ -46,7 +46,7 @@ def report_status(
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)
     waiting = {str(row["state"]): int(str(row["count"])) for row in states}
-    unread = parts.graph.select("consolidation/unread_count", [scope.provenance])
+    unread = parts.graph.select("consolidation/unread_count", scope.memory_graphs)
     owner = datadir.read_owner()
     disputes = parts.graph.select("library/disputed", [scope.graph])
     # Those with a confidence are rivals, which may both be true.

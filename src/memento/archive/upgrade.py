@@ -33,7 +33,7 @@ from memento.datadir import DataFolder
 from memento.errors import Conflict, SettingsError
 from memento.graph.backups import sync_to_disk
 from memento.graph.store import Store
-from memento.iris import CASES, IRI, MEM, TYPE, provenance_iri, tenant_of
+from memento.iris import CASES, IRI, MEM, TYPE
 from memento.model import Change, Quad
 from memento.ports import Embedder, Progress
 from memento.search.embedders import Cached
@@ -81,9 +81,7 @@ def list_unclaimed(parts: Backends) -> tuple[Quad, ...]:
         return ()
     graphs = [one for one in parts.graph.graphs() if one.startswith("urn:memento:graph:")]
     rows = parts.graph.select("consolidation/unclaimed", graphs) if graphs else []
-    return tuple(
-        (cast(IRI, row["memory"]), MEM.state, "pending", provenance_iri(tenant_of(str(row["graph"])))) for row in rows
-    )
+    return tuple((cast(IRI, row["memory"]), MEM.state, "pending", cast(IRI, row["graph"])) for row in rows)
 
 
 def remove_half_rivalries(graph: Store) -> int:

@@ -4,7 +4,7 @@ what was known.
 
     a row is imported ── (pending) ── read_waiting ── its claims are written
 
-A memory whose claims are still to be read is pending in the graph of provenance, so that another process goes on after a kill. Its
+A memory whose claims are still to be read is pending in its graph, so that another process goes on after a kill. Its
 claims end nothing: nobody knows whether what came meanwhile is newer.
 
 *Guarantees:* the text of a memory is only read, never changed.
@@ -95,32 +95,26 @@ def _draft_memory(memory: Memory, mentions: Sequence[Mention], note: Note, zone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A memory whose claims are still to be read: the graph that says so, and its own, None if it was erased."""
+    """A memory whose claims are still to be read."""
 
     memory: IRI
-    mark: IRI
-    graph: IRI | None
+    graph: IRI
 
     @property
     def quad(self) -> Quad:
         """The statement that it waits."""
-        return self.memory, MEM.state, "pending", self.mark
+        return self.memory, MEM.state, "pending", self.graph
 
 
 def list_unread(parts: Backends) -> list[Unread]:
     """List the next memories of all tenants whose claims are still to be read, the earliest first."""
-    graphs = [
-        graph for graph in parts.graph.graphs() if graph.startswith(("urn:memento:graph:", "urn:memento:provenance:"))
-    ]
+    graphs = [graph for graph in parts.graph.graphs() if graph.startswith("urn:memento:graph:")]
     rows = parts.graph.select("consolidation/unread", graphs) if graphs else []
-    return [
-        Unread(memory=cast(IRI, row["memory"]), mark=cast(IRI, row["mark"]), graph=cast("IRI | None", row.get("graph")))
-        for row in rows
-    ]
+    return [Unread(memory=cast(IRI, row["memory"]), graph=cast(IRI, row["graph"])) for row in rows]
 
 
 def count_unread(graphs: Sequence[IRI], parts: Backends) -> int:
-    """Count the memories whose claims are still to be read; `graphs` are graphs of provenance."""
+    """Count the memories whose claims are still to be read in some graphs."""
     rows = parts.graph.select("consolidation/unread_count", graphs) if graphs else []
     return sum(int(str(row["count"])) for row in rows)
 
@@ -129,19 +123,16 @@ def read_unread(unread: Sequence[Unread], zone: tzinfo, parts: Backends) -> list
     """Read the claims of some memories; return for each graph the change that writes them and says that nothing waits any more."""
     changes: list[tuple[Scope, Change]] = []
     for graph in dict.fromkeys(one.graph for one in unread):
-        marks = tuple(one.quad for one in unread if one.graph == graph)
-        owner = graph or marks[0][3]
-        scope = Scope(tenant_of(owner), namespace_of(graph) if graph else "main")
+        waiting = [one for one in unread if one.graph == graph]
+        scope, iris = Scope(tenant_of(graph), namespace_of(graph)), [one.memory for one in waiting]
         adds: list[Quad] = []
-        if graph:
-            iris = [one.memory for one in unread if one.graph == graph]
-            parse_ahead([text for text in load_contents(iris, scope, parts).values() if len(text) <= MOST_READ_CHARS])
-            for one in reread_memories(iris, scope, zone, parts):
-                adds += [quad for claim in _claim_again(one) for quad in quads(claim, graph)]
-            user, is_new = load_user(scope, parts)
-            if is_new and any(value == scope.user for _, predicate, value, _ in adds if predicate == MEM.owner):
-                adds += quads(user, scope.self_graph)  # rows that are kept as they are make no user
-        changes.append((scope, Change(tuple(adds), marks)))
+        parse_ahead([text for text in load_contents(iris, scope, parts).values() if len(text) <= MOST_READ_CHARS])
+        for one in reread_memories(iris, scope, zone, parts):
+            adds += [quad for claim in _claim_again(one) for quad in quads(claim, graph)]
+        user, is_new = load_user(scope, parts)
+        if is_new and any(value == scope.user for _, predicate, value, _ in adds if predicate == MEM.owner):
+            adds += quads(user, scope.self_graph)  # rows that are kept as they are make no user
+        changes.append((scope, Change(tuple(adds), tuple(one.quad for one in waiting))))
     return changes
 
 

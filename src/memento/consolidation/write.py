@@ -153,7 +153,7 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
             adds += [*mapping.quads(code, graph), (memory.iri, MEM.refers, code.iri, graph)]
         adds += [quad for claim in claims[memory.iri] for quad in mapping.quads(claim, graph)]
         if understood.task.waits_for_claims and isinstance(decision, Add):
-            adds.append((memory.iri, MEM.state, "pending", understood.scope.provenance))
+            adds.append((memory.iri, MEM.state, "pending", graph))
         near = understood.alike.get(memory.content, ())
         adds += relate_alike(memory.iri, near, understood.alike_from, graph, understood.ended)
     adds += _make_rivalries(memories, understood)

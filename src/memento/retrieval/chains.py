@@ -46,8 +46,8 @@ LEAST, SPREAD, LENGTH = 0.55, 0.2, 0.1
 """The least cosine of a path that is an answer; how far below the best one a path still counts; what each step too many or too few
 takes from a cosine.
 
-*Source:* at a least cosine of .3 the development lives of `tests/bench/lives` lose 3 of 288 first places to paths that lead nowhere; at
-.55 the chains of `tests/bench/chains.py` keep theirs.
+*Source:* with a least cosine of .3 the development lives of `tests/bench/lives` lose 3 of 288 first places to paths that lead
+nowhere; with .55 the chains of `tests/bench/chains.py` keep theirs.
 """
 
 AGAINST = 0.05

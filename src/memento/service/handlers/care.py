@@ -489,7 +489,7 @@ def upgrade(operation: operations.Upgrade, context: Context) -> Upgraded:
             with service.writing:
                 stores.apply(Change(unclaimed))
         total = count_unread(
-            [graph for graph in stores.graph.graphs() if graph.startswith("urn:memento:provenance:")], stores
+            [graph for graph in stores.graph.graphs() if graph.startswith("urn:memento:graph:")], stores
         )
         while (some := read_some(service)) and not service.closing.is_set():
             done += some
