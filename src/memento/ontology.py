@@ -132,9 +132,9 @@ def write_example_query(term: Term) -> str:
     """
     Write a complete query that finds the statements of a memory with a term.
 
-    >>> print(write_example_query(next(one for one in load_terms() if one.name == "title")))
+    >>> print(write_example_query(next(one for one in load_terms() if one.name == "eventAt")))
     PREFIX mem: <http://purl.org/memento/>
-    SELECT ?memory ?title WHERE { ?memory mem:title ?title } LIMIT 10
+    SELECT ?memory ?eventAt WHERE { ?memory mem:eventAt ?eventAt } LIMIT 10
     """
     user = next((one for one in load_terms() if term.type in one.range), None)
     if term.kind == "class":

@@ -58,7 +58,7 @@ def test_a_violation_keeps_the_note_pending_with_the_report(folder: Memento) -> 
 
     assert noted.pending
     assert (state.state, state.error) == ("pending", "ShapeViolation")
-    assert "MemoryShape" in (state.reason or "")
+    assert "ClaimShape" in (state.reason or "")
     assert contents(memento) == set()
     assert [one.what for one in memento.check()] == ["pending-note"]
     careless.blank = False
@@ -89,5 +89,5 @@ def test_rules_are_held_against_the_shapes_where_the_settings_say_so(tmp_path: P
         with pytest.raises(ShapeViolation) as caught:
             understood_by(memento, careless).note("I live in Rome.")
 
-        assert "MemoryShape" in caught.value.report
+        assert "ClaimShape" in caught.value.report
         assert memento.check() == ()

@@ -1,7 +1,7 @@
 """
 A node over a shared store that writes notes about one slot and about things of its own until it is killed.
 
-    python node.py HOME NAME FIRST QUERY_URL UPDATE_URL     prints "ready", then a number for each note that was acknowledged
+    python node.py HOME NAME FIRST QUERY_URL UPDATE_URL KIND URI     prints "ready", then a number for each acknowledged note
 
 `write_and_die` is the same over a shared engine, at a named step of which it kills itself.
 """
@@ -59,7 +59,7 @@ AMID: dict[str, tuple[object, str, float]] = {
 """In what the process dies, at most so many seconds after its begin."""
 
 
-def settings_of(query_url: str, update_url: str, kind: str = "faiss", uri: str = "") -> Settings:
+def settings_of(query_url: str, update_url: str, kind: str, uri: str) -> Settings:
     # Whether the store is fit is known, and to ask takes a node as long as its writes.
     store = StoreSettings(
         "sparql",
@@ -67,9 +67,9 @@ def settings_of(query_url: str, update_url: str, kind: str = "faiss", uri: str =
         update_url,
         probe=False,
         timeout_s=20.0,
-        lease_s=LEASE_S if not uri else LEASE_S / 2,
+        lease_s=LEASE_S / 2,
     )
-    index = IndexSettings(kind=cast(Literal["faiss", "lance", "milvus"], kind), uri=uri)
+    index = IndexSettings(kind=cast(Literal["lance", "milvus"], kind), uri=uri)
     return Settings(embedding=EmbeddingSettings(model="trigram", cache=False), store=store, index=index)
 
 
@@ -134,8 +134,8 @@ def write_and_die(home: Path, name: str, first: int, shared: Shared, step: str, 
     write_notes(memento, name, first, told.send, step)
 
 
-def main(home: str, name: str, first: str, query_url: str, update_url: str) -> None:
-    memento = open_memento(Path(home), configured=settings_of(query_url, update_url))
+def main(home: str, name: str, first: str, *shared: str) -> None:
+    memento = open_memento(Path(home), configured=settings_of(*shared))
     assert isinstance(memento, Memento)
     write_notes(memento, name, int(first), say)
 

@@ -12,16 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from crash.node import settings_of, text
+from crash.node import Shared, settings_of, text
 from endpoints import BINARY, Server, free_port
 from memento.iris import MEM
 from memento.model import Scope
 from memento.python import Memento, open_memento
 
+pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 pytestmark = pytest.mark.skipif(BINARY is None, reason="no `oxigraph`: pip install oxigraph")
 
 NODE = Path(__file__).with_name("node.py")
 NAMES = ("Alder", "Birch")
+
+
+def shared(home: Path, server: Server) -> Shared:
+    """Return where the store is, and the engine that the nodes share."""
+    return server.query_url, server.update_url, "lance", str(home.parent / "engine")
 
 
 class Node:
@@ -29,7 +35,7 @@ class Node:
 
     def __init__(self, home: Path, name: str, first: int, server: Server) -> None:
         self.home, self.name, self.server, self.first, self.acknowledged = home, name, server, first, first
-        words = [sys.executable, str(NODE), str(home), name, str(first), server.query_url, server.update_url]
+        words = [sys.executable, str(NODE), str(home), name, str(first), *shared(home, server)]
         paths = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=paths)
         assert self.process.stdout is not None
@@ -72,7 +78,7 @@ def run(folder: Path, kills: int, seed: int) -> None:
 
 
 def examine(home: Path, server: Server, acknowledged: dict[str, int]) -> None:
-    with open_memento(home, configured=settings_of(server.query_url, server.update_url)) as memento:
+    with open_memento(home, configured=settings_of(*shared(home, server))) as memento:
         assert isinstance(memento, Memento)
         assert memento.check() == ()
         quads = list(memento.service.stores.graph.quads(Scope().graph))

@@ -45,7 +45,8 @@ class Node:
             "MEMENTO_STORE_UPDATE_URL": server.update_url,
             "MEMENTO_STORE_PROBE": "false",
             "MEMENTO_STORE_LEASE_S": str(LEASE_S),
-            "MEMENTO_STORE_FOLLOW_MS": "50",
+            "MEMENTO_INDEX_KIND": "lance",
+            "MEMENTO_INDEX_URI": str(home.parent / "engine"),
         }
         self.start()
 
