@@ -33,14 +33,14 @@ from memento.settings import IndexSettings, InferenceSettings, Settings, StoreSe
 from memento.time import now, simulate_time
 
 
-def shared(server: Server, home: Path, **more: float | str) -> Settings:
+def shared(server: Server, **more: float | str) -> Settings:
     store = StoreSettings("sparql", server.query_url, server.update_url, lease_s=3.0, **more)  # type: ignore[arg-type]
-    index = IndexSettings(kind="lance", uri=str(home.parent / "engine"))
+    index = IndexSettings(kind="lance", uri=str(server.folder.with_name("engine")))
     return replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
 
 
 def open_node(server: Server, home: Path, **more: float | str) -> Memento:
-    opened = open_memento(home, configured=shared(server, home, **more))
+    opened = open_memento(home, configured=shared(server, **more))
     assert isinstance(opened, Memento)
     return opened
 
