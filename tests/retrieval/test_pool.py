@@ -38,10 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def memento(home: Path) -> Iterator[Memento]:
     with open_memento(home, configured=WHOLE) as memento:
         assert isinstance(memento, Memento)
-        # Else a question finds more than the one before.
-        while pending := memento.service.stores.indexes.read_pending(1000):
-            texts = [text for one in pending for text in one.texts if text]
-            memento.service.stores.indexes.put_grains(pending, memento.service.stores.embedder.embed_aside(texts))
+        make_grains(memento)
         yield memento
 
 

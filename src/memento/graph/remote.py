@@ -62,6 +62,10 @@ _QUIET = {
 """Predicates that the use of memories changes, and those of the answers of pages."""
 
 
+LOOK_S = 5.0
+"""Seconds that a request waits to hear from the store whether another node has written."""
+
+
 class RemoteStore:
     """`Store` over an endpoint."""
 
@@ -84,6 +88,7 @@ class RemoteStore:
         self.on_failure: Callable[[], None] | None = None
         self.client = client
         self.feed = Feed(client)
+        self._quick = client.with_timeout(min(client.timeout_s, LOOK_S))
         self.turn = Turn(self.feed, node, lease_s, client.timeout_s if patience_s is None else patience_s)
         """Held by a writer from before it reads what its decision depends on; a write takes it for itself if nobody holds it."""
         self.turn.on_take = self._catch_up
@@ -122,14 +127,18 @@ class RemoteStore:
         """
         Follow the writes of other nodes, unless this node is writing; return whether there were any.
 
+        A store that stops to answer holds nobody up for longer than twice `LOOK_S`, as a query is asked twice.
+
         Raises:
             GraphError: the endpoint failed; the next call continues where this one ended.
         """
-        with self._following:
+        if not self._following.acquire(timeout=LOOK_S):
+            raise GraphError(f"{self.client.mask_url(self.client.query_url)} did not answer within {LOOK_S:g} s")
+        try:
             if self.turn.lease is not None or self._is_closed:  # a writer has followed, and no other node writes now
                 return False
             try:
-                entries = self._list_new(self.feed.read_head())
+                entries = self._list_new(Feed(self._quick).read_head())
             except LostTurn:  # the feed is gone: somebody has emptied the store
                 if self.id:
                     self._names = None
@@ -139,6 +148,8 @@ class RemoteStore:
             if not any(entry.journal for entry in entries):
                 self._follow(entries)
                 return bool(entries)
+        finally:
+            self._following.release()
         with self.turn:  # which waits for the node that is applying it, or finishes what a dead one left
             return True
 
@@ -277,6 +288,7 @@ class RemoteStore:
         if not self._is_closed:
             self._is_closed = True
             self.turn.close()
+            self._quick.close()
             self.client.close()
 
     def read_graph(self, graph: IRI) -> Iterator[ox.Quad]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import OFFLINE
+from conftest import OFFLINE, make_grains
 from memento.errors import InputError
 from memento.model import NoteRow, Scope, Scored
 from memento.python import Memento, open_memento
@@ -212,6 +212,7 @@ def test_history_is_two_steps_deep(memento: Memento) -> None:
 
 
 def test_all_of_the_trace_is_one_query(peaks: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_grains(peaks)
     asked_for: list[str] = []
     select = peaks.service.stores.graph.select
 
