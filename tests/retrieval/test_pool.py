@@ -9,6 +9,7 @@ from shutil import copytree
 
 import pytest
 
+from conftest import make_grains
 from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Change, Recollection
