@@ -45,7 +45,7 @@ from memento.consolidation.agents import (
     Successor,
     Target,
 )
-from memento.consolidation.endings import explain_succession, judge
+from memento.consolidation.endings import explain_succession, judge, same_value
 from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
@@ -472,6 +472,7 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
         targets: list[Target] = []
         successors: list[Successor] = []
         rivals: dict[IRI, Rival] = {}
+        taken_over: list[Assertion] = []
         for by, claim in enumerate(draft.claims):
             began = claim.begins or draft.valid_at or note.at
             holds_at = max(began, note.at) if claim.since or not claim.changed else began
@@ -490,9 +491,11 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
                 if verdict.ends:
                     ended.add(held.iri)
                     targets.append(_make_target(held, verdict.why, draft, by, began))
+                    taken_over += _take_over(claim, held)
             if later:
                 after, why = min(later, key=lambda one: (one[0].since, one[0].iri))
                 successors.append(Successor(memory=after.memory, reason=why, claim=after.iri, of=by))
+        draft = replace(draft, claims=tuple(dict.fromkeys((*draft.claims, *taken_over))))
         left = tuple(rival for rival in rivals.values() if rival.memory not in {one.memory for one in targets})
         decisions.append(
             Invalidate(draft=draft, targets=tuple(targets), successors=tuple(successors), rivals=left)
@@ -500,6 +503,23 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
             else Add(draft=draft, successors=tuple(successors), rivals=left)
         )
     return decisions
+
+
+def _take_over(claim: Assertion, held: Held) -> Iterator[Assertion]:
+    """Yield that a value is now what the one was that it replaces by name: "from Miller to Baker" makes Baker the supplier."""
+    is_successor = claim.polarity and claim.value and any(same_value(old, held.value) for old in claim.instead)
+    is_state = held.polarity and not held.is_event and held.relation not in (claim.relation, "be")
+    if is_successor and is_state and (claim.kind == held.kind or "thing" in (claim.kind, held.kind)):
+        yield replace(
+            claim,
+            relation=held.relation,
+            topic="",
+            tense="present",
+            is_event=False,
+            is_result=True,
+            ends=(),
+            instead=(),
+        )
 
 
 def _is_over(held: Held, began: datetime, note: Note) -> bool:

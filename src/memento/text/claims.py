@@ -306,21 +306,66 @@ def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) 
     label = _LABEL.match(line)
     if label and len(label["label"].split()) <= 4:
         rest = parse(line[label.end() :])
-        if any(
-            token.pos_ in ("VERB", "AUX") and any(child.dep_ in SUBJECTS for child in token.children) for token in rest
-        ):
+        if any(_has_clause(sentence) for sentence in [*rest.sents][:1]):
             claims = _read_doc(rest, start + label.end(), number, context)
             return claims, number + len(list(rest.sents))
     claims = _read_doc(doc, start, number, context)
-    if label and not claims and len(label["label"].split()) <= 3:
-        claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number)]
+    named = label and doc.char_span(*label.span("label"), alignment_mode="expand")
+    is_noun = named is not None and named.root.pos_ in ("NOUN", "PROPN", "X") and not _has_verb(named)
+    if (
+        label
+        and is_noun
+        and len(label["label"].split()) <= 3
+        and all(one.start >= start + label.end() for one in claims)
+    ):
+        claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number), *claims]
+    claims += [_arrow_claim(arrow, start, number) for arrow in _ARROW.finditer(line)]
     return claims, number + len(list(doc.sents))
 
 
+def _has_verb(words: Span) -> bool:
+    return any(token.pos_ in ("VERB", "AUX") for token in words)
+
+
+def _has_clause(sentence: Span) -> bool:
+    return any(
+        token.pos_ in ("VERB", "AUX") and any(child.dep_ in SUBJECTS for child in token.children) for token in sentence
+    )
+
+
+_ARROW = re.compile(
+    r"(?<![^\s(])(?P<old>[^\s.;:!?,()]+(?: [^\s.;:!?,()]+)?) ?(?:->|=>|→|⇒) ?(?P<new>[^\s.;:!?,()]+(?: [A-Z\d][^\s.;:!?,()]*){0,2})"
+)
+"""What became what: "Trello -> Linear"."""
+
+
+def _arrow_claim(arrow: re.Match[str], start: int, number: int) -> Assertion:
+    """Return the claim that one thing took the place of another: "rent 395 -> 420"."""
+    old, value = arrow["old"], arrow["new"]
+    replaced = old.rpartition(" ")[2] if old[-1].isdigit() else old
+    return Assertion(
+        owner=USER,
+        relation="change to",
+        value=value,
+        start=start + arrow.start(),
+        end=start + arrow.end(),
+        sentence=number,
+        is_event=True,
+        changed=True,
+        kind=_guess_kind(value),
+        instead=(replaced,),
+    )
+
+
+def _guess_kind(value: str) -> Kind:
+    return "number" if value[:1].isdigit() or value[:1] in "€$£" else "name" if value[:1].isupper() else "thing"
+
+
 def _label_claim(label: str, rest: str, start: int, begin: int, number: int) -> Assertion:
-    """Return the claim of a label whose value the parser cannot read: "Hrs: Tue-Fri 10-19"."""
-    value = re.split(r"[.;!?](?:\s|$)", rest, maxsplit=1)[0].strip()
-    kind: Kind = "number" if value[:1].isdigit() or value[:1] in "€$£" else "name" if value[:1].isupper() else "thing"
+    """Return the claim of a label whose value the parser cannot read: "Hrs: Tue-Fri 10-19", "Dentist: Dr Lenz, Mill St"."""
+    value = re.split(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)[.;!?](?:\s|$)", rest, maxsplit=1)[0].strip()
+    kind = _guess_kind(value)
+    value = value if kind == "thing" else value.partition(", ")[0]
     return Assertion(
         owner=USER,
         relation=fold(label.lower()),
@@ -330,7 +375,7 @@ def _label_claim(label: str, rest: str, start: int, begin: int, number: int) -> 
         end=begin + rest.index(value) + len(value),
         sentence=number,
         kind=kind,
-        is_property=True,
+        is_property=kind != "thing",
     )
 
 
@@ -463,8 +508,8 @@ def _find_dropped(denial: Token) -> Token | None:
     noun = next((token for token in after[:4] if token.pos_ in ("NOUN", "PROPN")), None)
     if denial.lower_ == "no":
         is_fragment = not any(one.dep_ in SUBJECTS for one in denial.sent) or (
-            noun is not None and noun.pos_ == "PROPN"
-        )
+            noun is not None and (noun.pos_ == "PROPN" or denial.i == denial.sent.start)
+        )  # "No more train, I cycle"
         return noun if after and after[0].lower_ == "more" and is_fragment else None
     if noun is None or any(token.pos_ in ("VERB", "AUX") for token in denial.doc[denial.i + 1 : noun.i]):
         return None
@@ -1258,6 +1303,8 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     lemma = f"{verb.lemma_} {particle}".strip()
     if not {lemma, verb.lemma_} & words("shifting") or not subject.pos_.startswith(("NOUN", "PROPN")):
         return None
+    if any(child.dep_ == "dobj" for child in verb.children):
+        return None  # "the landlord raised the rent to 695"
     parts = [verb, *(child for child in verb.children if child.dep_ in ("prt", "advmod"))]  # "went up to 845"
     targets = [
         o
@@ -1431,7 +1478,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     elif (
         not objects
         and (
-            where := next((child for child in verb.children if child.dep_ == "npadvmod" and not _is_time(child)), None)
+            where := next(
+                (one for one in verb.rights if one.dep_ == "npadvmod" and _kind(one) == "name" and not _is_time(one)),
+                None,
+            )
         )
         is not None
     ):
@@ -1540,7 +1590,8 @@ def _of_label(token: Token, sentence: Span, at: int, context: _Context) -> Itera
         relation=fold(relation),
         topic=fold(relation),
         value=text,
-        is_property=token.tag_ == "NN" and not _is_name(token),
+        is_property=token.tag_ in ("NN", "NNP")
+        and (token.i == sentence.start or not _is_name(token)),  # "Plumber: Ana"
         start=token.left_edge.idx,
         end=last.idx + len(last),
         sentence=at,
