@@ -77,9 +77,9 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_page_without_the_place_of_a_section_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("# Memento\n", encoding="utf-8")
+    (tmp_path / "CONTRIBUTING.md").write_text("# Contributing\n", encoding="utf-8")
 
-    with pytest.raises(InputError, match=r"README\.md has no place for the section 'rooms': add <!-- rooms -->"):
+    with pytest.raises(InputError, match=r"CONTRIBUTING\.md has no place for the section 'rooms': add <!-- rooms -->"):
         reference.generate(tmp_path)
 
 

@@ -74,7 +74,7 @@ def show_page(answer: Json) -> str:
 def show_pages(answer: Sequence[Json]) -> str:
     """List the standing pages, each with its question or query."""
     rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
-    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` creates one."
+    return "\n".join(rows) or "No pages yet: `memento session pages set NAME --question …` creates one."
 
 
 def show_reply(answer: Json) -> str:
@@ -366,7 +366,7 @@ def _set_aside(found: Json | None) -> str | None:
     count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
     more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
     said = f"{count} {'statement' if count == 1 else 'statements'} of {', '.join(nodes[:3])}{more}"
-    return f"{said}: `memento check` says how to repair them"
+    return f"{said}: `memento care check` says how to repair them"
 
 
 def _over(one: Json) -> str:
@@ -474,7 +474,7 @@ def show_disputes(found: Iterable[Json]) -> str:
             lines += [f"  {day(since)}  {clean(content)}", f"              {_dim(iri)}"]
     if not lines:
         return "Nothing is in dispute."
-    return "\n".join([*lines, "`memento settle KEPT ENDED` keeps one and ends the other."])
+    return "\n".join([*lines, "`memento care settle KEPT ENDED` keeps one and ends the other."])
 
 
 def show_decided(answer: Json) -> str:
@@ -791,7 +791,7 @@ def show_compacted(answer: Json) -> str:
         lines.append(_dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
     if answer["branch"] and answer["stage"] != "undone":
         way = "--branch" if answer["stage"] == "staged" else "--undo --branch"
-        lines.append(_dim(f"memento compact {way} {answer['branch']}"))
+        lines.append(_dim(f"memento care compact {way} {answer['branch']}"))
     return "\n".join(lines)
 
 
