@@ -316,6 +316,8 @@ def read_snippet(snippet: Snippet) -> None:
         case "sparql":
             is_update = re.search(r"^\s*(INSERT|DELETE|LOAD|CLEAR|DROP|WITH|CREATE)\b", snippet.text, re.M)
             (parseUpdate if is_update else parseQuery)(snippet.text)
+            unknown = set(re.findall(r"\bmem:(\w+)", snippet.text)) - TERMS
+            assert not unknown, f"the ontology has no {unknown}"
         case "json":
             json.loads(snippet.text)
         case "yaml":
@@ -376,6 +378,7 @@ def test_a_wrong_snippet_is_noticed() -> None:
     for kind, text in (
         ("python", "from memento import nothing_of_this_name"),
         ("sparql", "SELECT ?a WHERE { ?a"),
+        ("sparql", "PREFIX mem: <http://purl.org/memento/> SELECT ?a WHERE { ?a mem:cameFrom ?b }"),
         ("toml", "[server]\nprot = 1"),
         ("json", "{"),
         ("lisp", "(recall"),
@@ -404,6 +407,7 @@ def read_code() -> str:
 
 
 ENDINGS = ("py", "toml", "json", "jsonl", "md", "ttl", "db", "onnx", "safetensors")
+TERMS = set(re.findall(r"^mem:(\w+)", (ROOT / "ontology" / "memento.ttl").read_text(encoding="utf-8"), re.M))
 UNITS = {"MiB": 1024 * 1024, "KiB": 1024, "s": 1, "": 1}
 
 
