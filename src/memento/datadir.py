@@ -101,7 +101,7 @@ class DataFolder:
             self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # no other user may read a memory
         except OSError as error:
             raise SettingsError(
-                f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"
+                f"{self.path} cannot be the data folder: {error.strerror}; choose another folder"
             ) from error
 
     @cached_property
@@ -292,9 +292,7 @@ class DataFolder:
         except OSError as error:
             if error.errno in DiskFull.errors:
                 raise DiskFull(self.path) from error
-            raise SettingsError(
-                f"{self.path} cannot be written: {error.strerror}; choose another with --home"
-            ) from error
+            raise SettingsError(f"{self.path} cannot be written: {error.strerror}; choose another folder") from error
         self._close_to_others()
         self.publish(Owner(pid=os.getpid(), command=command))
 

@@ -11,10 +11,27 @@ import click
 
 Json = Mapping[str, Any]
 
+SHELL_WORDS: Mapping[str, str] = {
+    "as lists show them": "as `memento list` shows them",
+    "the status lists": "`memento status` lists",
+    "`update` takes it": "`memento graph update` takes it",
+    "send it to /sparql/update": "`memento graph update` takes it",
+    "send it to the graph store": "store it with `memento graph put`",
+    "choose another folder": "choose another with --home",
+}
+"""What messages say at every interface, and what that is in the shell."""
+
+
+def use_shell_words(message: str) -> str:
+    """Replace what a message says at every interface by what that is in the shell."""
+    for said, in_shell in SHELL_WORDS.items():
+        message = message.replace(said, in_shell)
+    return message
+
 
 def show_recollection(found: Json) -> str:
     """Show rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
-    notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
+    notice = [click.style(clean(use_shell_words(one)), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
     rest += [
         f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
