@@ -199,11 +199,11 @@ _CLICK_WORDS: Mapping[str, str] = {
 
 def describe_usage(error: click.UsageError) -> str:
     """Return what is wrong with a command line, and what would be right, in one line."""
+    said = error.format_message().rstrip()
     if isinstance(error, click.NoSuchOption) and error.ctx and (meant := MEANT_OPTIONS.get(error.option_name)):
         there = {option for one in error.ctx.command.get_params(error.ctx) for option in one.opts}
-        near = [option for option in meant if option in there][:1] or error.possibilities
-        error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
-    said = error.format_message().rstrip()
+        near = next((option for option in meant if option in there), None)
+        said = f"{error.message} Did you mean {near!r}?" if near else said
     for theirs, ours in _CLICK_WORDS.items():
         said = said.replace(theirs, ours)
     if error.ctx is None:
