@@ -218,6 +218,19 @@ def test_a_quickstart_or_tutorial_runs_from_its_first_snippet_to_its_last(page: 
             require_printed(snippet, reader.follow(snippet))
 
 
+@pytest.mark.parametrize("page", [page for page in RUN if page.parent.name == "start" and page.name != REAL])
+def test_the_first_answer_of_a_quickstart_takes_five_commands_at_most(page: Path) -> None:
+    steps = 0
+    for snippet in EVERY[page]:
+        is_shell = snippet.kind == "sh"
+        steps += len(re.sub(r"\\\n", "", snippet.text).strip().splitlines()) if is_shell else 1
+        if snippet.prints:
+            break
+
+    assert snippet.prints, "a quickstart shows an answer"
+    assert steps <= 5
+
+
 NOT_RUN = [one for snippets in EVERY.values() for one in snippets if one.why_not]
 
 
