@@ -100,7 +100,7 @@ def require_said(answer: str, says: Says) -> None:
 SHELL: Sequence[tuple[Sequence[str], Says]] = (
     (["recal", "x"], ("'recal'", "`memento recall`")),
     (["recall"], ("'QUESTION'", "`memento recall --help`")),
-    (["recall", ""], ("QUESTION", "empty")),
+    (["recall", ""], ("QUESTION is missing or empty", "what to answer")),
     (["recall", "x", "--as-off", "2024-01-01"], ("'--as-off'", "Did you mean '--as-of'? See")),
     (["recall", "x", "--limit", "3"], ("'--limit'", "Did you mean '-k'? See")),
     (["recall", "x", "--as-of", "soon"], ("'--as-of'", "'soon'", "2025-01-31")),
@@ -207,7 +207,7 @@ def test_a_mistake_in_the_settings(toml: str, says: Says, tmp_path: Path, place:
 
 
 REST: Sequence[tuple[str, str, Mapping[str, Any], int, Says]] = (
-    ("GET", "/memory/recall", {}, 400, ("question is missing", "what to answer")),
+    ("GET", "/memory/recall", {}, 400, ("question (or query, q) is missing", "what to answer")),
     ("GET", "/memory/recall?query=x&limit=3", {}, 400, ("'limit'", "query", "k,")),
     ("GET", "/memory/recall?query=x&k=many", {}, 400, ("k must be a whole number", "'many'")),
     ("GET", "/memory/recall?query=x&as_of=soon", {}, 400, ("as_of", "2025-01-31", "'soon'")),

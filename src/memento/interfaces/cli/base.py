@@ -178,7 +178,8 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
         # Inside a sentence a name of one word may be an ordinary word, so it is replaced only at the start.
         begin = r"(?<![\w`'\"-])" if "_" in name else "^"
         message = re.sub(begin + re.escape(name) + r"(?![\w-])", word.replace("\\", r"\\"), message)
-    return use_shell_words(message)
+    # The other names of a field over HTTP are no names in the shell.
+    return use_shell_words(re.sub(r" \(or [\w, ]+\) is missing", " is missing", message))
 
 
 MEANT_OPTIONS: Mapping[str, tuple[str, ...]] = {
