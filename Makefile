@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
-.PHONY: run test install format lint types unit repeat wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer screenshots clean
+.PHONY: run test install format lint types unit repeat wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer words pictures screenshots clean
 
 run: $(VENV)/.installed
 	$(BIN)/memento serve --port $(PORT)
@@ -135,6 +135,14 @@ test-pages: $(VENV)/.developed
 # package index.
 newcomer: dist
 	$(BIN)/python tests/newcomer.py dist/*.whl
+
+# Prints how many words of the docs are written by hand, page by page; `make test` fails beyond 55,000.
+words: $(VENV)/.developed
+	$(BIN)/python tests/words.py
+
+# Draws the picture of claims in time, of the README.
+pictures: $(VENV)/.developed
+	$(BIN)/python tests/pictures.py
 
 # Makes the pictures of docs/pages.md; needs a Chromium.
 screenshots: $(VENV)/.developed

@@ -699,7 +699,11 @@ def test_what_is_in_dispute_is_shown_for_people() -> None:
     printed("note", "Backups are kept in the Bergen vault.", "--at", "2026-02-05")
     shown = printed("disputes")
     assert "likely rivals" in shown and "2026-01-05  Backups are kept in the Oslo vault." in shown
-    assert shown.count("urn:memento:memory:") == 2 and "memento settle" in shown and "(" not in shown.partition("\n")[0]
+    assert (
+        shown.count("urn:memento:memory:") == 2
+        and "memento care settle" in shown
+        and "(" not in shown.partition("\n")[0]
+    )
 
 
 def test_a_proposal_that_does_not_wait_is_an_error_and_every_needs_no_id() -> None:

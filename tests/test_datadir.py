@@ -55,7 +55,7 @@ def test_a_folder_without_rights_is_said_and_the_fix_too() -> None:
         folder.chmod(0o755)
         (folder / "memory").chmod(0o555)
         with somebody_else():
-            with pytest.raises(SettingsError, match="Permission denied; choose another with --home"):
+            with pytest.raises(SettingsError, match="Permission denied; choose another folder"):
                 DataFolder(folder / "memory" / "deeper")
             with pytest.raises(SettingsError, match="cannot be written: Permission denied"):
                 DataFolder(folder / "memory").acquire("memento serve")

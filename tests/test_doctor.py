@@ -161,8 +161,8 @@ def test_what_only_an_open_folder_shows_is_explained_too(filled: Path) -> None:
     done = run("doctor", "--json")
     assert done.exit_code == 1, done.output
     findings = {one["kind"]: one for one in json.loads(done.stdout)}
-    assert "memento retry" in findings["pending-note"]["remedy"]
-    assert "memento rebuild" in findings["outdated-vector"]["remedy"]
+    assert "memento care retry" in findings["pending-note"]["remedy"]
+    assert "memento care rebuild" in findings["outdated-vector"]["remedy"]
 
 
 def test_a_folder_that_is_well_is_said_to_be(filled: Path) -> None:

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml  # type: ignore[import-untyped]  # its types are a package of their own
 from nbclient import NotebookClient
 
+import pictures
 from memento import settings
+from memento.interfaces.cli.base import OLD_NAMES
 from memento.python import Memento
+from words import MOST, count_words
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -68,8 +72,45 @@ def test_the_sparql_block_of_the_readme_finds_what_was_replaced(memento: Memento
 def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
 
-    assert README.count("\n") <= 150
+    assert len(README.split()) <= 900
     assert [link for link in links if not link.startswith("http") and not (ROOT / link).exists()] == []
+
+
+def test_the_picture_of_claims_is_that_of_the_code() -> None:
+    assert pictures.PICTURE.read_text(encoding="utf-8") == pictures.draw(), "run `make pictures`"
+
+
+def test_the_docs_are_not_too_long() -> None:
+    counts = count_words()
+
+    assert "docs/recall.md" in counts and "docs/settings.md" not in counts
+    assert sum(counts.values()) <= MOST, "shorten the pages that `make words` lists first"
+
+
+def list_pages(entry: object) -> list[str]:
+    """Return the pages of an entry of the navigation, and of what is below it."""
+    if isinstance(entry, str):
+        return [entry]
+    entries = entry.values() if isinstance(entry, dict) else entry
+    return [page for one in entries for page in list_pages(one)]  # type: ignore[attr-defined]
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = list_pages(yaml.safe_load(text)["nav"])
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+
+    assert sorted(named) == sorted(set(named))
+    assert pages <= set(named)
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("notebooks/*.ipynb"))]
+)
+def test_no_page_names_a_command_by_its_old_name(path: Path) -> None:
+    called = re.findall(r"\bmemento((?: [a-z][a-z-]*){1,2})", path.read_text(encoding="utf-8"))
+
+    assert [words for words in called if words.split()[0] in OLD_NAMES] == []
 
 
 def test_the_settings_page_is_that_of_the_code() -> None:

@@ -56,7 +56,7 @@ def test_every_picture_is_shown_by_a_page(picture: Path) -> None:
 
 
 def test_the_page_of_conformance_has_the_words_of_the_bench_that_writes_it() -> None:
-    page = (ROOT / "docs" / "sparql-conformance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "conformance.md").read_text(encoding="utf-8")
     words = re.split(r"\{\w+\}", PAGE)
 
     assert [part for part in words if part not in page] == []

@@ -218,6 +218,19 @@ def test_a_quickstart_or_tutorial_runs_from_its_first_snippet_to_its_last(page: 
             require_printed(snippet, reader.follow(snippet))
 
 
+@pytest.mark.parametrize("page", [page for page in RUN if page.parent.name == "start" and page.name != REAL])
+def test_the_first_answer_of_a_quickstart_takes_five_commands_at_most(page: Path) -> None:
+    steps = 0
+    for snippet in EVERY[page]:
+        is_shell = snippet.kind == "sh"
+        steps += len(re.sub(r"\\\n", "", snippet.text).strip().splitlines()) if is_shell else 1
+        if snippet.prints:
+            break
+
+    assert snippet.prints, "a quickstart shows an answer"
+    assert steps <= 5
+
+
 NOT_RUN = [one for snippets in EVERY.values() for one in snippets if one.why_not]
 
 
@@ -316,6 +329,8 @@ def read_snippet(snippet: Snippet) -> None:
         case "sparql":
             is_update = re.search(r"^\s*(INSERT|DELETE|LOAD|CLEAR|DROP|WITH|CREATE)\b", snippet.text, re.M)
             (parseUpdate if is_update else parseQuery)(snippet.text)
+            unknown = set(re.findall(r"\bmem:(\w+)", snippet.text)) - TERMS
+            assert not unknown, f"the ontology has no {unknown}"
         case "json":
             json.loads(snippet.text)
         case "yaml":
@@ -376,6 +391,7 @@ def test_a_wrong_snippet_is_noticed() -> None:
     for kind, text in (
         ("python", "from memento import nothing_of_this_name"),
         ("sparql", "SELECT ?a WHERE { ?a"),
+        ("sparql", "PREFIX mem: <http://purl.org/memento/> SELECT ?a WHERE { ?a mem:cameFrom ?b }"),
         ("toml", "[server]\nprot = 1"),
         ("json", "{"),
         ("lisp", "(recall"),
@@ -404,6 +420,7 @@ def read_code() -> str:
 
 
 ENDINGS = ("py", "toml", "json", "jsonl", "md", "ttl", "db", "onnx", "safetensors")
+TERMS = set(re.findall(r"^mem:(\w+)", (ROOT / "ontology" / "memento.ttl").read_text(encoding="utf-8"), re.M))
 UNITS = {"MiB": 1024 * 1024, "KiB": 1024, "s": 1, "": 1}
 
 

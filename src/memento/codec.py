@@ -42,7 +42,7 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
 
     >>> decode(tuple[IRI, ...], b'["urn:a", 3]')
     Traceback (most recent call last):
-    memento.errors.InputError: [1] must be `str`, not `int`
+    memento.errors.InputError: [1] must be text, not a whole number
     """
     try:
         raw = msgspec.json.decode(data) if isinstance(data, bytes) else data
@@ -56,7 +56,28 @@ def decode(cls: type[T], data: bytes | dict[str, Any], *, lax: bool = False) -> 
         what, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".") or "the body"
         what = re.sub(r"\AExpected (.*), got (.*)", r"must be \1, not \2", what)
+        what = re.sub(r"`([a-z]+(?: \| [a-z]+)*)`", _say_kinds, what)
         raise InputError(f"{field} {what}" if what.startswith("must") else f"{field}: {what}") from error
+
+
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "datetime": "a time",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+    "uuid": "a UUID",
+}
+"""What the types of JSON are called in a message for people."""
+
+
+def _say_kinds(found: re.Match[str]) -> str:
+    """Return the kinds of value in a message of msgspec, as `str | null`, in words; kinds that are unknown stay as they are."""
+    kinds = found[1].split(" | ")
+    return " or ".join(_KINDS[kind] for kind in kinds) if all(kind in _KINDS for kind in kinds) else found[0]
 
 
 def _to_plain(obj: object) -> str | float:

@@ -5,7 +5,7 @@ The data folder and who owns it.
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
-    {home}/vectors-next.sqlite  new vectors that `memento migrate` builds to replace it; derived, may be deleted
+    {home}/vectors-next.sqlite  new vectors that `memento store migrate` builds to replace it; derived, may be deleted
     {home}/index-copy/    copy of LanceDB's files in an object store (`index.replica_mb`); derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy inserted into conversations; may be deleted
@@ -101,7 +101,7 @@ class DataFolder:
             self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # no other user may read a memory
         except OSError as error:
             raise SettingsError(
-                f"{self.path} cannot be the data folder: {error.strerror}; choose another with --home"
+                f"{self.path} cannot be the data folder: {error.strerror}; choose another folder"
             ) from error
 
     @cached_property
@@ -137,7 +137,7 @@ class DataFolder:
             if self.is_encrypted:
                 raise SettingsError(
                     f"{self.path} is encrypted: give its key in MEMENTO_ENCRYPTION_KEY or with --key-file FILE; "
-                    "`memento decrypt` makes it a plain folder"
+                    "`memento store decrypt` makes it a plain folder"
                 )
             if required:
                 raise SettingsError("--encrypted takes a key, in MEMENTO_ENCRYPTION_KEY or with --key-file FILE")
@@ -150,7 +150,7 @@ class DataFolder:
         if not self.is_encrypted:
             if self.has_plain_files():
                 raise SettingsError(
-                    f"{self.path} is not encrypted, and a key was given: `memento encrypt` converts the folder; "
+                    f"{self.path} is not encrypted, and a key was given: `memento store encrypt` converts the folder; "
                     "without MEMENTO_ENCRYPTION_KEY and --key-file it is opened as it is"
                 )
             self.vault = Vault.create(self.path, key)
@@ -292,9 +292,7 @@ class DataFolder:
         except OSError as error:
             if error.errno in DiskFull.errors:
                 raise DiskFull(self.path) from error
-            raise SettingsError(
-                f"{self.path} cannot be written: {error.strerror}; choose another with --home"
-            ) from error
+            raise SettingsError(f"{self.path} cannot be written: {error.strerror}; choose another folder") from error
         self._close_to_others()
         self.publish(Owner(pid=os.getpid(), command=command))
 

@@ -529,7 +529,7 @@ class Trial:
         self.memories = 0
         self.gate = False  # a withheld answer would distort the ranking figures
         self._progress = progress
-        opened = open_memento(home, namespace="main", configured=configured, command="memento eval")
+        opened = open_memento(home, namespace="main", configured=configured, command="memento care eval")
         assert isinstance(opened, Memento)  # no other process serves a folder that was created a moment ago
         self._memento = opened
         self._document: dict[IRI, str] = {}  # note → the document it was imported from

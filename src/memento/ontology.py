@@ -321,7 +321,8 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "with its description. The other documents are `/ontology/alignment`, `/ontology/labels`, "
         "`/ontology/shapes` and `/ontology/values`. `/ontology/{version}`, the target of the `owl:versionIRI`, is the version of "
         "the running service; for any other version the service answers 404 and names the version that it has.",
-        "`curl localhost:6366/ontology > memento.ttl` saves the ontology; `memento ontology context` prints the JSON-LD context. "
+        "`curl localhost:6366/ontology > memento.ttl` saves the ontology; `memento show ontology context` prints the context of "
+        "JSON-LD. "
         "`memento export memory.ttl` writes Turtle with those prefixes of this page that the memory uses.",
     ),
     "Within OWL 2 DL": (
@@ -374,7 +375,7 @@ def write_page() -> str:
         f"## {_SHAPES}",
         "",
         "The shapes define in SHACL what valid data looks like. Everything that a model writes and everything that is imported is",
-        "validated against all of them. `memento check` validates the whole graph.",
+        "validated against all of them. `memento care check` validates the whole graph.",
         *(line for shape in load_shapes() for line in _write_shape(shape)),
     ]
     return "\n".join(lines) + "\n"

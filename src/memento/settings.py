@@ -527,7 +527,7 @@ class EmbeddingSettings:
     auto_migrate: bool = knob(
         True,
         "when a start finds another model than the last one, make a backup and embed everything again; otherwise the "
-        "folder keeps the model of its vectors until `memento migrate`",
+        "folder keeps the model of its vectors until `memento store migrate`",
     )
     cache: bool = knob(True, "cache vectors in the user's cache folder, by model and text digest")
 
@@ -708,7 +708,7 @@ class IntakeSettings:
     url_bytes: Positive = knob(16_777_216, "most bytes of a page that `ingest` fetches")
     url_s: Span = knob(20.0, "seconds to fetch a page, redirects included")
     private_urls: bool = knob(False, "let `ingest` fetch from addresses of this machine and of private networks")
-    inbox: str = knob("", "folder that `memento watch` takes files from; default `inbox` in the data folder")
+    inbox: str = knob("", "folder that `memento files watch` takes files from; default `inbox` in the data folder")
 
 
 Capture = Literal["off", "propose", "on"]
@@ -1465,7 +1465,7 @@ _INSTEAD: Mapping[str, str] = {
     "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
     "KEYMEM_RERANK": "set MEMENTO_RERANK_FOLDER to the folder of a cross-encoder",
     "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
-    "KEYMEM_FORCE_REEMBED": "run `memento migrate --force`",
+    "KEYMEM_FORCE_REEMBED": "run `memento store migrate --force`",
 }
 
 

@@ -149,7 +149,7 @@ class Vault:
             SettingsError: the new key is the old one.
         """
         if key == self.key:
-            raise SettingsError("the new key is the old one: make another with `memento encrypt --make-key FILE`")
+            raise SettingsError("the new key is the old one: make another with `memento store encrypt --make-key FILE`")
         self._current = _new_id()
         self._keys[self._current] = secrets.token_bytes(32)
         _write_header(self.home / HEADER, key, self._keys, self._current)

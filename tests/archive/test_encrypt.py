@@ -154,7 +154,7 @@ def test_a_plain_folder_is_not_opened_with_a_key_and_the_error_names_the_command
     with opened(tmp_path, PLAIN) as memento:
         memento.note("I like tea.")
 
-    with pytest.raises(SettingsError, match="memento encrypt"), opened(tmp_path):
+    with pytest.raises(SettingsError, match="memento store encrypt"), opened(tmp_path):
         pass
     assert texts(tmp_path, PLAIN) == {"I like tea."}
 

@@ -216,7 +216,7 @@ def test_every_interface_says_what_is_set_aside_to_those_who_see_it(copied: Call
                 assert json.load(answer)["set_aside"] == {"statements": 3, "nodes": list(aside.nodes)}
             assert Client(address, token=token, namespace="other").status().set_aside is None
             shown = CliRunner().invoke(main, ["status"], env={"MEMENTO_HOME": str(home)}).output
-    assert "3 statements of urn:memento:note:" in shown and "memento check" in shown
+    assert "3 statements of urn:memento:note:" in shown and "memento care check" in shown
     assert SECRET not in shown + json.dumps(aside.nodes)
 
 

@@ -4,7 +4,7 @@ server?
 
 Data: a checkout of https://github.com/w3c/rdf-tests, given by its path, with the suites of SPARQL 1.0, 1.1 and 1.2. Each case has
 its own dataset, loaded by the Graph Store Protocol. Baseline: `oxigraph serve`, beside `memento serve --bare`.
-Run: `.venv/bin/python tests/bench/conformance.py RDF_TESTS [--page docs/sparql-conformance.md]`; five minutes on two cores.
+Run: `.venv/bin/python tests/bench/conformance.py RDF_TESTS [--page docs/reference/conformance.md]`; five minutes on two cores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SERVERS = {"memento": endpoint.memento, "oxigraph": endpoint.oxigraph}
 PAGE = """# SPARQL conformance
 
 The W3C's suites for SPARQL over HTTP: `memento serve --bare` {memento} beside `oxigraph serve` {oxigraph}, whose engine it shares.
-This page is written by `python tests/bench/conformance.py RDF_TESTS --page docs/sparql-conformance.md`, where `RDF_TESTS` is a
+This page is written by `python tests/bench/conformance.py RDF_TESTS --page docs/reference/conformance.md`, where `RDF_TESTS` is a
 checkout of [w3c/rdf-tests](https://github.com/w3c/rdf-tests); `--json` writes every outcome, `--earl` a report in the W3C's
 [Evaluation and Report Language](https://www.w3.org/TR/EARL10-Schema/).
 

@@ -445,7 +445,7 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
         yield Finding(kind="clock", found=found, remedy=remedy)
     if dangling:
         shown = ", ".join(str(row["missing"]) for row in dangling[:_SHOWN_DANGLING])
-        remedy = "`memento check` names each statement; `memento update` removes them, or `memento restore` goes back."
+        remedy = "`memento care check` names each statement; `memento graph update` removes them, or `memento restore` goes back."
         yield Finding(
             kind="missing-memories",
             found=f"statements name {len(dangling):,} memories or notes that are not there: {shown}",
@@ -456,9 +456,9 @@ def _examine_store(datadir: DataFolder, at: datetime) -> Iterator[Finding]:
 _SHOWN_DANGLING = 3
 
 _REMEDIES: Mapping[str, str] = {
-    "pending-note": "It is understood by itself while a service runs; `memento retry` tries now, `memento forget IRI` gives it up.",
-    "failed-note": "`memento retry` tries again, `memento forget IRI` gives it up; its words are kept meanwhile.",
-    "shape": "Fix the statement with `memento update`, or go back with `memento restore`.",
+    "pending-note": "A running service understands it by itself; `memento care retry` tries now, `memento forget IRI` gives it up.",
+    "failed-note": "`memento care retry` tries again, `memento forget IRI` gives it up; its words are kept meanwhile.",
+    "shape": "Fix the statement with `memento graph update`, or go back with `memento restore`.",
     "damaged-store": "`memento restore` puts a backup in its place; without one, `memento export` saves what can be read.",
     "degraded": "A backup stands in for the store, and nothing can be written: `memento restore` puts it in its place for good.",
 }
@@ -466,16 +466,18 @@ _REMEDIES: Mapping[str, str] = {
 
 def explain_difference(difference: Difference) -> Finding:
     """Return a difference that `find_differences` found, with the remedy: rebuilding the indexes from the graph."""
-    remedy = _REMEDIES.get(difference.what, "`memento rebuild` rebuilds every index from the graph; nothing is lost.")
+    remedy = _REMEDIES.get(
+        difference.what, "`memento care rebuild` rebuilds every index from the graph; nothing is lost."
+    )
     about = f"{difference.iri}: " if difference.iri else ""
     return Finding(kind=difference.what, found=f"{about}{difference.detail}", remedy=remedy)
 
 
 _PART_REMEDIES: Mapping[PartName, str] = {
     "store": "Start it, or check store.query_url and store.update_url; nothing that was acknowledged is lost.",
-    "index": "Start the engine, or check index.uri; if it has lost its table, `memento rebuild` builds it again.",
+    "index": "Start the engine, or check index.uri; if it has lost its table, `memento care rebuild` builds it again.",
     "model": "Look at the endpoint of [model]; notes wait meanwhile, or are understood by rules.",
-    "notes": "`memento retry` tries them now; a faster model or more nodes make them fewer.",
+    "notes": "`memento care retry` tries them now; a faster model or more nodes make them fewer.",
     "disk": "Make room, or move the folder to another disk and name it with --home; nothing is lost meanwhile.",
 }
 

@@ -74,11 +74,11 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         InputError: the folder is encrypted already, has a dataset of `serve --bare`, or has a damaged backup.
         FolderInUse: a process has it open.
     """
-    with _acquire(path, "memento encrypt") as datadir:
+    with _acquire(path, "memento store encrypt") as datadir:
         key = read_key(options.key, options.key_file)
         if datadir.is_encrypted:
             datadir.unlock(key, required=True)
-            raise InputError(f"{datadir.path} is encrypted already: `memento reencrypt` changes its key")
+            raise InputError(f"{datadir.path} is encrypted already: `memento store reencrypt` changes its key")
         if not key:
             datadir.unlock(key, required=True)
         if datadir.bare.is_dir() and any(datadir.bare.iterdir()):
@@ -113,7 +113,7 @@ def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         Damaged: the sealed data cannot be read.
         FolderInUse: a process has it open.
     """
-    with _load_vault(path, "memento decrypt", options) as (datadir, vault):
+    with _load_vault(path, "memento store decrypt", options) as (datadir, vault):
         staging = datadir.path / "decrypting"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
@@ -148,7 +148,7 @@ def reencrypt_folder(path: Path, options: EncryptionSettings, new_key: str) -> C
         InputError: the folder is not encrypted.
         FolderInUse: a process has it open.
     """
-    with _load_vault(path, "memento reencrypt", options) as (datadir, vault):
+    with _load_vault(path, "memento store reencrypt", options) as (datadir, vault):
         if vault.journal.sequence != vault.sequence:
             seal_closed(datadir)
         vault.start_rotation(read_key(new_key, ""))
@@ -169,7 +169,7 @@ def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterat
     """Open an encrypted folder in memory, with every write of its journal and without erased data."""
     with _acquire(path, command) as datadir:
         if not datadir.is_encrypted:
-            raise InputError(f"{datadir.path} is not encrypted: `memento encrypt` converts it")
+            raise InputError(f"{datadir.path} is not encrypted: `memento store encrypt` converts it")
         unlock_folder(datadir, replace(options, on=True))
         assert datadir.vault is not None
         bring_into_memory(datadir)

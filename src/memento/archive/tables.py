@@ -34,7 +34,7 @@ from memento.cases.lifecycle import list_case_iris, read_cases
 from memento.codec import decode, encode, plain
 from memento.errors import GraphError, InputError
 from memento.graph import mapping
-from memento.graph.documents import Form, form_called
+from memento.graph.documents import FORMS, Form, form_called
 from memento.graph.store import Store, serialise_quads
 from memento.graph.terms import to_own_quad, to_quads, to_value
 from memento.intake.rows import decode_text, split_records
@@ -187,8 +187,10 @@ def find_form(name: str) -> Form | TableForm:
     try:
         return form_called(name)
     except InputError as error:
-        rows = ", ".join(f"{form.name} ({form.suffixes[0]})" for form in TABLE_FORMS)
-        raise InputError(f"{error}; as rows: {rows}") from None
+        named = [(form.name, form.suffixes[0]) for form in FORMS if form.name != "rdfxml"]
+        named += [(form.name, form.suffixes[0]) for form in TABLE_FORMS]
+        known = ", ".join(f"{of} ({suffix})" for of, suffix in named)
+        raise InputError(f"{name[:80]!r} is no format of an export: choose one of {known}") from error
 
 
 _ID = re.compile(rb'"id"\s*:\s*"urn:memento:(?:memory|case):')

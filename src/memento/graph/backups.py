@@ -216,7 +216,7 @@ def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
     if vault is None:
         raise InputError(
             f"the backup {backup} is encrypted: restore it into an encrypted folder, which a new one becomes with a key in "
-            "MEMENTO_ENCRYPTION_KEY or --key-file; `memento decrypt` makes that a plain one"
+            "MEMENTO_ENCRYPTION_KEY or --key-file; `memento store decrypt` makes that a plain one"
         )
     folder.mkdir(mode=0o700)
     try:

@@ -374,7 +374,7 @@ class Oxigraph:
     @property
     def _store(self) -> ox.Store:
         if self._open is None:
-            raise GraphError("the store is closed")
+            raise GraphError("the memory is closed: open it again")
         return self._open
 
 

@@ -307,7 +307,7 @@ class RemoteStore:
 
     def _raise_if_closed(self) -> None:
         if self._is_closed:
-            raise GraphError("the store is closed")
+            raise GraphError("the memory is closed: open it again")
 
     def _find(self, quads: Sequence[ox.Quad]) -> set[ox.Quad]:
         """Return which of some quads are there."""

@@ -443,7 +443,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 """The pages that are generated as a whole, by their path."""
 
 SECTIONS: Sequence[tuple[str, str, Callable[[], str | None]]] = (
-    ("README.md", "rooms", write_rooms),
+    ("CONTRIBUTING.md", "rooms", write_rooms),
     ("docs/recall.md", "signals", write_signals),
     ("docs/sexpr.md", "verbs", verbs.table),
 )

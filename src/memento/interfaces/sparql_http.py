@@ -70,7 +70,10 @@ def _answer_query() -> Response:
     asked = _parse_query_request(given)
     if asked is None:
         return _describe_endpoint()
-    return stream_answer(graphs_of_caller().answer_query(asked, _read_call(given)))
+    try:
+        return stream_answer(graphs_of_caller().answer_query(asked, _read_call(given)))
+    except Forbidden as error:
+        raise Forbidden(str(error).replace("`update` takes it", "send it to /sparql/update")) from error
 
 
 def stream_answer(answer: Answer) -> Response:

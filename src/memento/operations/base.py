@@ -255,6 +255,8 @@ def check_value(field: Field, value: Any) -> None:
     is_number = isinstance(value, Real if field.type is float else Integral) and not isinstance(value, bool)
     if (word := _NUMBERS.get(field.type)) and not is_number:
         raise InputError(f"{field.name} must be {word}, not {str(value)[:80]!r}")
+    if field.type is bool and not isinstance(value, bool):
+        raise InputError(f"{field.name} must be true or false, not {str(value)[:80]!r}")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     least, most = field.least, field.most

@@ -74,7 +74,7 @@ def _translate(name: str, caught: tuple[type[BaseException], ...]) -> Iterator[N
         lines = str(error).splitlines() or [type(error).__name__]
         said = _SOURCE.sub("", lines[0])[:300]
         raise EngineError(
-            f"{name} failed: {said}; if it has lost its table, `memento rebuild` builds it again"
+            f"{name} failed: {said}; if it has lost its table, `memento care rebuild` builds it again"
         ) from error
 
 

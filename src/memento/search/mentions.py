@@ -9,7 +9,7 @@ else a `mem:Name`, whose IRI derives from the name. A memory gets its edges once
 is not restored.
 
 *But:* names are recognised by their capitals, so a script without capitals has none. A turn of a conversation gets no edges from
-its text: its first words are not a subject, and names in conversation mislead (docs/recall-measurements.md).
+its text: its first words are not a subject, and names in conversation mislead (docs/measurements.md).
 
 *Because:* a `mem:Name` is not an entity: nobody said what it is, and the list of entities would be full of them.
 """

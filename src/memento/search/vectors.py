@@ -129,7 +129,7 @@ class VectorFile:
         if made_by != fingerprint:
             self._db.close()
             raise StaleIndex(
-                f"the vectors were made by {made_by}, the embedder is {fingerprint}: run `memento rebuild`"
+                f"the vectors were made by {made_by}, the embedder is {fingerprint}: run `memento care rebuild`"
             )
 
     def read_digests(self) -> dict[IRI, tuple[int, bytes]]:

@@ -655,7 +655,7 @@ def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
         if not found:
             raise (NotFound if is_end else NotAnIri)(
                 f"{name}: {end[:80]!r} is neither an IRI nor the end of an IRI that you may read: give a whole IRI such as "
-                "urn:memento:memory:0192d5a0-…, or at least its last five characters, as `list` shows them"
+                "urn:memento:memory:0192d5a0-…, or at least its last five characters, as lists show them"
             )
         whole[name] = found[0]
     return structs.replace(operation, **whole) if whole else operation
@@ -683,7 +683,7 @@ def handle(operation: Operation[A], context: Context) -> A:
         except (StoreAway, Unanswered) as error:
             raise _advise(error, is_read=operation.right == "read", is_begun=stores.own_writes != writes) from error
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
-        notice = f"{unknown}: `status` lists those there are"
+        notice = f"{unknown}: the status lists those there are"
         if hasattr(answer, "notice"):
             answer = replace(answer, notice=notice)
         elif notice not in context.notices:

@@ -189,7 +189,7 @@ def _raise_if_over(service: Service, client: WaitingClient | None) -> None:
     if client is not None and client.has_left:
         raise ClientGone("whoever asked has left")
     if service.closing.is_set():
-        raise GraphError("the store is closed")
+        raise GraphError("the memory is closed: open it again")
 
 
 def _foresee(

@@ -328,7 +328,7 @@ class Pool:
         """Take the worker that was used last, because it has the snapshot open, or a new one; raise `GraphError` if closed."""
         with self._lock:
             if self.is_closed:
-                raise GraphError("the store is closed")
+                raise GraphError("the memory is closed: open it again")
             process = self._idle.pop() if self._idle else self._new()
             while not process.is_alive:  # it was killed from outside, for example by the OOM killer
                 process.end()
@@ -583,7 +583,7 @@ class Run:
         if self.is_gone():
             return ClientGone("whoever asked has left")
         if self._pool.is_closed:
-            return GraphError("the store is closed")
+            return GraphError("the memory is closed: open it again")
         process.wait_for_end()
         return self._memory_ran_out()
 

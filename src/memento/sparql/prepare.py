@@ -90,7 +90,7 @@ def _prepare(
     """Return the job, and, for a query that asks for memory, the reading, because it must be rewritten each time."""
     reading = read_sparql(request.sparql, limits, services=SERVICES if has_memory else ())
     if reading.form == "update":
-        raise Forbidden("this is an update, and only queries are answered here: send it to /sparql/update")
+        raise Forbidden("this is an update, and only queries are answered here: `update` takes it")
     default, named = choose_dataset(reading, visible, request.default_graphs, request.named_graphs)
     media = choose_media_type(request.accept, reading.form)
     query = Query(

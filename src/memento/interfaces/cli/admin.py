@@ -312,7 +312,7 @@ def examine(chosen: Chosen, room: int) -> None:
 @main.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def print_completion(shell: str) -> None:
-    """Print the shell code that completes commands and options: `eval "$(memento completion bash)"`."""
+    """Print the shell code that completes commands and options: `eval "$(memento config completion bash)"`."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -23,6 +23,7 @@ import click
 
 from memento import __version__
 from memento.errors import DiskFull, InputError, MementoError, SettingsError
+from memento.interfaces.cli.views import show_listing, use_shell_words
 
 if TYPE_CHECKING:
     from memento.datadir import DataFolder
@@ -74,7 +75,7 @@ class Chosen:
             import click
 
             self.told.add(notice)
-            click.echo(f"memento: {notice}", err=True)
+            click.echo(f"memento: {use_shell_words(notice)}", err=True)
 
 
 def open_memory(chosen: Chosen, command: str, configured: Settings | None = None) -> Memento | Client:
@@ -177,7 +178,38 @@ def say_in_shell_words(message: str, parameters: Iterable[click.Parameter]) -> s
         # Inside a sentence a name of one word may be an ordinary word, so it is replaced only at the start.
         begin = r"(?<![\w`'\"-])" if "_" in name else "^"
         message = re.sub(begin + re.escape(name) + r"(?![\w-])", word.replace("\\", r"\\"), message)
-    return message
+    # The other names of a field over HTTP are no names in the shell.
+    return use_shell_words(re.sub(r" \(or [\w, ]+\) is missing", " is missing", message))
+
+
+MEANT_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("--limit", "--top-k", "--count", "-n", "--max"), ("-k", "--limit")),
+    **dict.fromkeys(("--date", "--when", "--time", "--since"), ("--at", "--as-of", "--after")),
+    **dict.fromkeys(("--folder", "--data-dir", "--dir"), ("--home",)),
+    "--project": ("--namespace",),
+    "--output": ("--format",),
+}
+"""Options that people know from other programs, and those of Memento that may be meant."""
+
+_CLICK_WORDS: Mapping[str, str] = {
+    "is not a valid integer": "is no whole number",
+    "is not a valid float": "is no number",
+    "is not a valid boolean": "is neither true nor false",
+}
+
+
+def describe_usage(error: click.UsageError) -> str:
+    """Return what is wrong with a command line, and what would be right, in one line."""
+    said = error.format_message().rstrip()
+    if isinstance(error, click.NoSuchOption) and error.ctx and (meant := MEANT_OPTIONS.get(error.option_name)):
+        there = {option for one in error.ctx.command.get_params(error.ctx) for option in one.opts}
+        near = next((option for option in meant if option in there), None)
+        said = f"{error.message} Did you mean {near!r}?" if near else said
+    for theirs, ours in _CLICK_WORDS.items():
+        said = said.replace(theirs, ours)
+    if error.ctx is None:
+        return said
+    return f"{said}{'' if said.endswith(('.', '?')) else '.'} See `{error.ctx.command_path} --help`."
 
 
 MEANT = {
@@ -253,7 +285,7 @@ class ShellCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except InputError as error:
+        except MementoError as error:
             error.args = (say_in_shell_words(str(error), self.params),)
             raise
         except OSError as error:
@@ -303,8 +335,7 @@ class Commands(Subcommands):
             error.show()
             sys.exit(USAGE)
         except click.UsageError as error:
-            said = error.format_message().rstrip()
-            _say(said if error.ctx is None else f"{said.rstrip('.')}. See `{error.ctx.command_path} --help`.")
+            _say(describe_usage(error))
             sys.exit(USAGE)
         except click.ClickException as error:
             _say(error.format_message())
@@ -454,8 +485,6 @@ def main(context: click.Context) -> None:
 
 def _show_overview(chosen: Chosen) -> None:
     """Show the latest memories and the first commands to try: what `memento` alone does in a terminal."""
-    from memento.interfaces.cli.views import show_listing
-
     with open_memory(chosen, "overview") as memento:
         memories = call_operation(memento, "list", limit=5)
     shown = show_listing(memories) if memories else "Nothing is remembered yet."

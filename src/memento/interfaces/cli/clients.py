@@ -381,7 +381,11 @@ def connect(chosen: Chosen, client: str, write: bool, address: str | None) -> No
     continue, cherry-studio, open-webui, openai-sdk, anthropic-sdk or curl.
     """
     serving = None if address else running(chosen)
-    at = (address or (serving.address if serving else USUAL)).rstrip("/")
+    port = chosen.settings().server.port
+    usual = (
+        USUAL.replace("6366", str(port)) if port else USUAL
+    )  # what the service that the client starts will answer at
+    at = (address or (serving.address if serving else usual)).rstrip("/")
     launch = _describe_launch(chosen)
     if write and not any(snippet.can_write for snippet in CLIENTS[client].snippets):
         click.echo(f"Memento cannot write the configuration of {client}: do it yourself as follows.\n", err=True)

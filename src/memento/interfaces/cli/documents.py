@@ -202,7 +202,7 @@ def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude:
 
 
 @command("watch")
-@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--once", is_flag=True, help="Ingest the files that are there, and exit.")
 def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
     """Ingest files as they arrive in FOLDER, and move them to `processed` in it; default the inbox of the settings."""

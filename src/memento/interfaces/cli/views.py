@@ -11,10 +11,27 @@ import click
 
 Json = Mapping[str, Any]
 
+SHELL_WORDS: Mapping[str, str] = {
+    "as lists show them": "as `memento list` shows them",
+    "the status lists": "`memento status` lists",
+    "`update` takes it": "`memento graph update` takes it",
+    "send it to /sparql/update": "`memento graph update` takes it",
+    "send it to the graph store": "store it with `memento graph put`",
+    "choose another folder": "choose another with --home",
+}
+"""What messages say at every interface, and what that is in the shell."""
+
+
+def use_shell_words(message: str) -> str:
+    """Replace what a message says at every interface by what that is in the shell."""
+    for said, in_shell in SHELL_WORDS.items():
+        message = message.replace(said, in_shell)
+    return message
+
 
 def show_recollection(found: Json) -> str:
     """Show rank, score and content of each memory, with its dates, what it is about, what it replaced, and its note."""
-    notice = [click.style(clean(one), fg="red") for one in (found["degraded"], found["notice"]) if one]
+    notice = [click.style(clean(use_shell_words(one)), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
     rest += [
         f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
@@ -74,7 +91,7 @@ def show_page(answer: Json) -> str:
 def show_pages(answer: Sequence[Json]) -> str:
     """List the standing pages, each with its question or query."""
     rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
-    return "\n".join(rows) or "No pages yet: `memento pages set NAME --question …` creates one."
+    return "\n".join(rows) or "No pages yet: `memento session pages set NAME --question …` creates one."
 
 
 def show_reply(answer: Json) -> str:
@@ -366,7 +383,7 @@ def _set_aside(found: Json | None) -> str | None:
     count, nodes = found["statements"], [clean(iri) for iri in found["nodes"]]
     more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
     said = f"{count} {'statement' if count == 1 else 'statements'} of {', '.join(nodes[:3])}{more}"
-    return f"{said}: `memento check` says how to repair them"
+    return f"{said}: `memento care check` says how to repair them"
 
 
 def _over(one: Json) -> str:
@@ -474,7 +491,7 @@ def show_disputes(found: Iterable[Json]) -> str:
             lines += [f"  {day(since)}  {clean(content)}", f"              {_dim(iri)}"]
     if not lines:
         return "Nothing is in dispute."
-    return "\n".join([*lines, "`memento settle KEPT ENDED` keeps one and ends the other."])
+    return "\n".join([*lines, "`memento care settle KEPT ENDED` keeps one and ends the other."])
 
 
 def show_decided(answer: Json) -> str:
@@ -791,7 +808,7 @@ def show_compacted(answer: Json) -> str:
         lines.append(_dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
     if answer["branch"] and answer["stage"] != "undone":
         way = "--branch" if answer["stage"] == "staged" else "--undo --branch"
-        lines.append(_dim(f"memento compact {way} {answer['branch']}"))
+        lines.append(_dim(f"memento care compact {way} {answer['branch']}"))
     return "\n".join(lines)
 
 

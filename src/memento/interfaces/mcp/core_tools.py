@@ -322,7 +322,7 @@ def status(reach: Reach, asked: StatusArguments) -> Told:
     lines += [f"Degraded: {found.degraded}"] if found.degraded else []
     if aside := found.set_aside:
         lines.append(
-            f"{aside.statements:,} statements of {', '.join(aside.nodes[:3])} cannot be read: `memento check` says why."
+            f"{aside.statements:,} statements of {', '.join(aside.nodes[:3])} cannot be read: `memento care check` says why."
         )
     return Told(text="\n".join(lines))
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar, cast
 
@@ -148,7 +149,7 @@ class Door:
         try:
             outcome = await self._alive(context, lambda: tool.run(reach, tool.parse_arguments(given)))
         except MementoError as error:
-            return make_failure(str(error))
+            return make_failure(say_in_tool_words(str(error), tool.arguments.__struct_fields__))
         except Exception as error:
             logger.error("mcp.broken", extra={"tool": tool.name}, exc_info=error)
             return make_failure("something broke inside; the log of the service says what")
@@ -301,6 +302,34 @@ def make_result(told: Told, notices: Iterable[str] = ()) -> mcp.CallToolResult:
         content=[mcp.TextContent(type="text", text=text) for text in texts],
         structured_content=to_structured(told.answer),
     )
+
+
+TOOL_WORDS: Mapping[str, str] = {
+    "as lists show them": "as the answers of memento_recall and memento_note show them",
+    "the status lists": "memento_status lists",
+    "`update` takes it": "this tool only reads",
+}
+"""What messages say at every interface, and what that is for a model."""
+
+
+_ARGUMENTS = (("iri", "id"), ("question", "query"))
+"""Arguments of operations, and what tools call them."""
+
+
+def say_in_tool_words(message: str, arguments: Iterable[str]) -> str:
+    """
+    Return an error message in the words of a tool with these arguments.
+
+    >>> say_in_tool_words("iri: 'z' is no IRI: give one as lists show them", ["id"])
+    "id: 'z' is no IRI: give one as the answers of memento_recall and memento_note show them"
+    """
+    for said, in_tools in TOOL_WORDS.items():
+        message = message.replace(said, in_tools)
+    known = set(arguments)
+    for name, ours in _ARGUMENTS:
+        if name not in known and ours in known:
+            message = re.sub(rf"\A{name}\b", ours, message)
+    return message
 
 
 def make_failure(message: str) -> mcp.CallToolResult:

@@ -218,8 +218,8 @@ def build(operation: type[Operation[Any]], values: Mapping[str, Any]) -> Operati
     given = {name: value for name, value in values.items() if value is not None}
     for name, field in declared.items():
         if field.is_required and name not in given:
-            names = " or ".join((name, *field.aliases))
-            raise InputError(f"{names} is missing or empty: {field.description or 'it is needed'}")
+            others = f" (or {', '.join(field.aliases)})" if field.aliases else ""
+            raise InputError(f"{name}{others} is missing or empty: {field.description or 'it is needed'}")
         if name in given and not field.fails_apart:
             check_value(field, given[name])
             _refuse_unknown_in_rows(field, given[name])

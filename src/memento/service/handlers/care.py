@@ -462,7 +462,9 @@ def _list_waiting(parts: Backends) -> Iterator[Difference]:
     for one in queue.list_waiting(parts, ("pending", "failed")):
         times = f" after {one.attempts} attempts" if one.attempts else ""
         state = (
-            "waits to be understood" if one.state == "pending" else "was not understood: `memento retry` tries again"
+            "waits to be understood"
+            if one.state == "pending"
+            else "was not understood: `memento care retry` tries again"
         )
         yield Difference(what=f"{one.state}-note", iri=one.note, detail=f"the note {state}{times}")
 
