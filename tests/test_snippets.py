@@ -35,10 +35,10 @@ from click.testing import CliRunner
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 
 from memento.interfaces.cli import main
+from memento.plugins.living.sexpr.forms import read_forms
 from memento.python import Memory
 from memento.settings import Settings
 from memento.settings import table as document_settings
-from memento.sexpr.forms import read_forms
 from proxied import in_front_of
 from trig import parse_trig
 from upstream import Upstream

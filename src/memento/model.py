@@ -1513,6 +1513,7 @@ class Health:
     a node from the others of a shared store, a sentence each. `proxied` counts, for callers who may manage the
     whole folder, the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one,
     `timeout` and `error` forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
+    `plugins` has the plug-ins that could not be loaded, each with the reason.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1528,6 +1529,7 @@ class Health:
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
     proxied: Mapping[str, int] | None = None
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2680,24 +2682,6 @@ class FadingMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """
-    A memory as an expression gets it: its text, its `type`, and its tags.
-
-    A recalled one has an `activation` and the `score` that it is ranked by, both in 0..1.
-    """
-
-    iri: IRI
-    content: str
-    created_at: datetime
-    valid_at: datetime
-    type: str | None = None
-    tags: tuple[str, ...] = ()
-    activation: float | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
     """Attributes of a memory beside its text: its type in a word, its importance, 0..1, its tags and its container."""
 
@@ -2705,22 +2689,6 @@ class Marks:
     importance: float | None = None
     tags: tuple[str, ...] = ()
     container: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
-    """
-    The result of expressions: the value of each, in order, and the last one as `text`, which parses to the same value.
-
-    `calls` is how many verbs were called.
-    """
-
-    values: tuple[Any, ...]
-    text: str
-    calls: int
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(self.text)
 
 
 Effect = Read | Used | Traversed | Skipped | Counted

@@ -19,9 +19,10 @@ from memento.codec import plain
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, tag_iri
 from memento.model import Filter
-from memento.operations import Operation, care, cases, expressions, keys, sessions
+from memento.operations import Operation, care, cases, keys, sessions
 from memento.operations import recall as questions
 from memento.operations import strength as strengths
+from memento.plugins.living import operations as living
 from memento.python import Memento, open_memento
 from memento.search import nodes, pool
 from memento.search.engine import MemoryEngine
@@ -144,7 +145,7 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "archive, tried": lambda m: strengths.Archive(True),
     "fading": lambda m: strengths.ListFading(),
     "archived": lambda m: strengths.ListArchived(),
-    "items": lambda m: expressions.RecallItems("the oven"),
+    "items": lambda m: living.RecallItems("the oven"),
     "cases": lambda m: cases.RetrieveCases("Bake for Clara."),
     "counts": lambda m: keys.MemoryStats(),
     "compact, tried": lambda m: care.Compact(True),

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec,
 
 from msgspec import structs
 
+from memento import plugin
 from memento.codec import decode
 from memento.errors import InputError
 from memento.operations import (
+    PLUGGED,
+    TABLE,
     Operation,
     care,
     cases,
-    expressions,
     graphs,
     intake,
     keys,
@@ -94,6 +96,11 @@ class Memory(ABC):
     Times are `datetime` or ISO 8601 text; a time without an offset is read in the user's time zone. Every method takes `namespace`,
     the namespace that it works on; default that of the memory.
     """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            """Return the method for an operation of a plug-in, which is a method like the others when the program runs."""
 
     on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
     """Called with the notice about an answer that has no field `notice`: for example that the namespace has no memories."""
@@ -189,12 +196,6 @@ class Memory(ABC):
     plan_task = Method(cases.PlanTask)
     execute_task = Method(cases.ExecuteTask)
     list_tools = Method(cases.ListTools)
-
-    evaluate = Method(expressions.Evaluate)
-    recall_items = Method(expressions.RecallItems)
-    get_item = Method(expressions.GetItem)
-    policies = Method(expressions.Policies)
-    set_policy = Method(expressions.SetPolicy)
 
     query = Method(graphs.Query)
     update = Method(graphs.Update)
@@ -360,6 +361,11 @@ class Memory(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+for _name, _of in PLUGGED.items():
+    plugin.refuse_clash("methods", dict.fromkeys(dir(Memory), "Memento"), (_name,), _of)
+    setattr(Memory, _name, Method(TABLE[_name]))
 
 
 def _read_row(number: int, row: object) -> NoteRow:

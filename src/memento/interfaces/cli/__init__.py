@@ -12,8 +12,10 @@ from memento.interfaces.cli import clients as _clients
 from memento.interfaces.cli import commands as _commands
 from memento.interfaces.cli import documents as _documents
 from memento.interfaces.cli import questions as _questions
-from memento.interfaces.cli.base import arrange_commands, main
+from memento.interfaces.cli.base import NEW_GROUPS, OLD_NAMES, add_groups, arrange_commands, main
 
 __all__ = ["main"]
-arrange_commands()
+add_groups(NEW_GROUPS)
+arrange_commands(OLD_NAMES)
+_commands.add_plugins()
 _registered = (_commands, _documents, _questions, _admin, _clients)

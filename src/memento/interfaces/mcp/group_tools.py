@@ -1,5 +1,5 @@
 """
-The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, living memories, care, cases, expressions.
+The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, living memories, care, cases.
 
 *Because:* models choose worse among more tools, so each group is off until a user asks for it.
 """
@@ -17,6 +17,7 @@ from msgspec import Meta, field
 
 from memento.codec import decode
 from memento.errors import InputError, TooMuch
+from memento.interfaces.mcp.core_tools import MOST_BYTES
 from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
 from memento.iris import GLOBAL, IRI, MEM
@@ -47,10 +48,8 @@ from memento.operations import keys as key_operations
 from memento.operations import strength as strength_operations
 from memento.operations.base import FILTERS
 from memento.operations.care import Compact, Export, Migrate, Status
-from memento.operations.expressions import Evaluate
 from memento.operations.intake import IndexProject, Ingest
 from memento.operations.recall import Get, List, Recall, Relations
-from memento.sexpr.verbs import READING, VALUES, WRITING
 from memento.text.sentences import shorten_line, split_long
 
 TITLE_CHARS = 80
@@ -888,55 +887,6 @@ CASE_TOOLS = (
         "Metrics of cases",
         "Show rankings, success rate, execution accuracy, the learning curve and the cost of the cases of a domain.",
         {"domain": _DOMAIN},
-    ),
-)
-
-
-EXPRESSION_TOOL = "memory"
-MOST_BYTES = 262_144
-"""The longest answer, in bytes: a model does not read more."""
-
-EXPRESSIONS = f"""Query and change the memory with expressions, nested as needed: \
-(feedback (get (first (recall "tea")) "id") "success")
-
-Reading: {" ".join(verb.signature for verb in READING)}
-Writing: {" ".join(verb.signature for verb in WRITING)}
-Values: {" ".join(verb.signature for verb in VALUES)}
-[x=1] is optional. Text is in double quotes, a list is (list "a" "b"), and there are true, false and nil. Name a memory by the \
-id that recall returns. Remember only what the user has agreed to, in the third person ("USER likes tea.")."""
-
-AT_PRESENT = "\n\nThe memory at present:\n"
-
-
-class ExpressionArguments(Arguments, frozen=True, kw_only=True):
-    expr: Annotated[str, Meta(description='One or more expressions, as (recall "tea" 5).')]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
-    """The value of each expression, in order; `calls` is how many verbs were called."""
-
-    values: tuple[Any, ...]
-    calls: int
-
-
-def evaluate(reach: Reach, asked: ExpressionArguments) -> Told:
-    """Evaluate expressions."""
-    found = reach.memory.evaluate(asked.expr, namespace=reach.namespace)
-    if len(found.text.encode()) > MOST_BYTES:
-        raise TooMuch(f"the answer has more than {MOST_BYTES // 1024} KiB: ask for less of it")
-    return Told(answer=Values(values=found.values, calls=found.calls), text=found.text)
-
-
-EXPRESSION_TOOLS = (
-    Tool(
-        name=EXPRESSION_TOOL,
-        title="Memory",
-        description=EXPRESSIONS,
-        arguments=ExpressionArguments,
-        answer=Values,
-        run=evaluate,
-        asks=(Evaluate,),
     ),
 )
 

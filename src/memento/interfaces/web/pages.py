@@ -44,7 +44,7 @@ from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
 from memento.ontology import load_terms
-from memento.operations import TABLE, Operation
+from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, summary_of
 from memento.operations.care import ListTokens, Status
 from memento.operations.cases import CaseStatus, GetCase, ListCases
@@ -396,7 +396,9 @@ class Pages:
         if folder := find_site():
             return _send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
-            (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
+            (one.route.partition(" ")[::-1], summary_of(one))
+            for one in self._list_operations().values()
+            if "rest" not in one.absent
         )
         return self._render("docs.html", routes=routes)
 
@@ -415,9 +417,9 @@ class Pages:
     def perform(self, name: str) -> ResponseReturnValue:
         """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
-        if name not in BUTTONS:
+        operation = self._list_operations().get(name)
+        if name not in BUTTONS or operation is None:
             raise NoPage
-        operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
         for field in ("tags", "untag", "namespaces", "graphs"):  # entered in one box, separated by commas
             if field in form:
@@ -447,6 +449,9 @@ class Pages:
         response = redirect("/", 303)
         response.delete_cookie(TOKEN, path="/")
         return response
+
+    def _list_operations(self) -> Mapping[str, type[Operation[Any]]]:
+        return list_operations(self._service.settings.plugins.left_out)
 
     def _call(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
         return handle(build(operation, {**arguments, "namespace": namespace()}), context())

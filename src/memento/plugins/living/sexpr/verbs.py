@@ -18,13 +18,14 @@ from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, NotFound, TooLong
 from memento.iris import parse_iri
 from memento.model import Merged
-from memento.operations import Operation, care, expressions, graphs, keys
+from memento.operations import Operation, care, graphs, keys
 from memento.operations import recall as recalls
 from memento.operations import strength as strengths
 from memento.operations.base import FILTERS
-from memento.settings import SexprSettings
-from memento.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
-from memento.sexpr.forms import Form, build_form, print_form, write_lines
+from memento.plugins.living import operations as expressions
+from memento.plugins.living.settings import SexprSettings
+from memento.plugins.living.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
+from memento.plugins.living.sexpr.forms import Form, build_form, print_form, write_lines
 
 A = TypeVar("A")
 

@@ -8,15 +8,16 @@ from memento.backends import Backends
 from memento.codec import plain
 from memento.errors import InputError, NotFound
 from memento.iris import IRI, MEM, TYPE, parse_iri, policy_iri
-from memento.model import Change, Evaluated, Item, Scope
+from memento.model import Change, Scope
 from memento.operations import Operation
-from memento.operations import expressions as operations
-from memento.retrieval.engines import activation
+from memento.plugins.living import activation, operations
+from memento.plugins.living.nouns import Evaluated, Item
+from memento.plugins.living.settings import SexprSettings
+from memento.plugins.living.sexpr.evaluation import Evaluation
+from memento.plugins.living.sexpr.forms import Form, print_form
+from memento.plugins.living.sexpr.verbs import VERBS, Host
 from memento.service.context import Context, handle, handles
 from memento.service.handlers.care import export_pieces, take_in
-from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.forms import Form, print_form
-from memento.sexpr.verbs import VERBS, Host
 from memento.time import now
 
 _MOST_NAME = 100
@@ -25,7 +26,7 @@ _MOST_NAME = 100
 @handles(operations.Evaluate)
 def evaluate(operation: operations.Evaluate, context: Context) -> Evaluated:
     """Check and evaluate expressions."""
-    options, expression = context.settings.sexpr, operation.expression
+    options, expression = context.settings.of(SexprSettings), operation.expression
     if not isinstance(expression, str):
         raise InputError(f"the expression must be text, not {type(expression).__name__}")
     evaluation = Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context))
@@ -66,7 +67,7 @@ def policies(operation: operations.Policies, context: Context) -> dict[str, str]
 @handles(operations.SetPolicy)
 def set_policy(operation: operations.SetPolicy, context: Context) -> str:
     """Check the expression of a policy, and store it."""
-    scope, options = context.scope(operation.namespace, "write"), context.settings.sexpr
+    scope, options = context.scope(operation.namespace, "write"), context.settings.of(SexprSettings)
     try:
         Evaluation(VERBS, options.fuel, options.depth, options.chars, _host(operation, context)).check_forms(
             operation.expression
@@ -88,7 +89,7 @@ def _host(operation: Operation[Any], context: Context) -> Host:
     return Host(
         call=lambda one: handle(one, context),
         namespace=namespace,
-        options=context.settings.sexpr,
+        options=context.settings.of(SexprSettings),
         count_current=count_current,
         export=lambda only: export_pieces("nquads", context, namespace=namespace if only else None).pieces,
         load=lambda document: take_in(document, "the expression", "nquads", context, namespace=None),
@@ -116,7 +117,7 @@ def _read_policies(scope: Scope, parts: Backends) -> dict[str, str]:
     """Read every policy that a reader of the scope sees, by name; a policy of the namespace overrides one of `main`."""
     found: dict[str, str] = {}
     for graph in reversed([scope.graph, *(one for one in scope.memory_graphs if one != scope.graph)]):
-        rows = parts.graph.select("library/policies", [graph])
+        rows = parts.graph.select("plugins/living/policies", [graph])
         found |= {str(row["name"]): str(row["expression"]) for row in rows}
     return dict(sorted(found.items()))
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
 from memento.operations.base import Interface, Iri, Operation, Right, Text
-
-if TYPE_CHECKING:
-    from memento import model
+from memento.plugins.living.nouns import Evaluated, Item  # noqa: F401 – types of answers
 
 
-class Evaluate(Operation["model.Evaluated"], frozen=True):
+class Evaluate(Operation["Evaluated"], frozen=True):
     """
     Evaluate one or several s-expressions, such as `(recall "tea")`; see docs/sexpr.md for the verbs.
 
@@ -29,12 +27,11 @@ class Evaluate(Operation["model.Evaluated"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/sexpr"
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression is evaluated directly"}
 
     expression: Annotated[Text, Meta(description="one or several expressions")]
 
 
-class RecallItems(Operation["tuple[model.Item, ...]"], frozen=True):
+class RecallItems(Operation["tuple[Item, ...]"], frozen=True):
     """
     Find the memories whose text or tags contain the query, and those tied to them, by activation, recency and importance.
 
@@ -52,7 +49,7 @@ class RecallItems(Operation["tuple[model.Item, ...]"], frozen=True):
     limit: Annotated[int, Meta(description="most memories")] = 10
 
 
-class GetItem(Operation["model.Item"], frozen=True):
+class GetItem(Operation["Item"], frozen=True):
     """
     Show one memory with its type, tags and dates.
 
