@@ -35,7 +35,7 @@ GROUP = "memento.plugins"
 API = 1
 """The version of this interface: the `api` of a plug-in that works with it."""
 
-Kind = Literal["operations", "settings", "tools", "commands", "views", "sections"]
+Kind = Literal["operations", "settings", "tools", "commands", "views", "pages", "signals", "importers", "sections"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,12 @@ class Plugin:
     """The module with what its commands differ in: `COMMANDS`, `BY_HAND` and `OLD_NAMES`, each optional."""
     views: str = ""
     """How its operations answer over HTTP if not as JSON: a mapping of operations to `View`s."""
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """For each address of a page, as `/tides`, the function that returns title and HTML: `interfaces.web.pages.ShowPage`."""
+    signals: Mapping[str, str] = field(default_factory=dict)
+    """For each signal of recall, the function `score_…` that is decorated with `retrieval.signals.signal`."""
+    importers: Mapping[str, str] = field(default_factory=dict)
+    """For each program that files can be imported from, the `intake.importers.Source` that reads them."""
     sections: Mapping[str, str] = field(default_factory=dict)
     """For each generated section of a page, as `docs/tides.md#table`, the function that writes it."""
 
@@ -78,6 +84,8 @@ class Found:
 
     name: str
     distribution: str
+    entry: str
+    """The dotted name of its `Plugin`."""
     plugin: Plugin | None = None
     problem: str = ""
     """Why it is left out; empty if all is well."""
@@ -117,17 +125,16 @@ def find_plugins() -> Mapping[str, Found]:
         PluginError: two distributions have a plug-in of the same name.
     """
     found: dict[str, Found] = {}
-    values: dict[str, str] = {}
-    for distribution, name, value in _read_entry_points():
+    for distribution, name, entry in _read_entry_points():
         if name not in found:
-            found[name], values[name] = Found(name=name, distribution=distribution), value
-        elif values[name] != value:
+            found[name] = Found(name=name, distribution=distribution, entry=entry)
+        elif found[name].entry != entry:
             raise PluginError(
                 f"{found[name].distribution} and {distribution} both have a plug-in {name!r}: uninstall one of them"
             )
     for name, one in sorted(found.items()):
         try:
-            one.plugin = _check_plugin(one.load(values[name]), name)
+            one.plugin = _check_plugin(one.load(one.entry), name)
         except Exception as error:  # whatever a stranger's module does, the memory must start
             one.leave_out(error)
     return dict(sorted(found.items()))

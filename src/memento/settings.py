@@ -1314,7 +1314,14 @@ def without_plugins(settings: Settings, names: Collection[str]) -> Settings:
     """Return the settings without the groups of some plug-ins, which are then left out."""
     owners = plugin.name_owners("settings")
     kept = {group: value for group, value in settings.plugged.items() if owners[group] not in names}
-    return replace(settings, plugins=PluginsSettings(", ".join(sorted(names))), plugged=kept)
+    silent = {name: 0.0 for name, of in plugin.name_owners("signals").items() if of in names}
+    known = {item.name for item in fields(settings.signals)}
+    return replace(
+        settings,
+        plugins=PluginsSettings(", ".join(sorted(names))),
+        plugged=kept,
+        signals=replace(settings.signals, **{name: weight for name, weight in silent.items() if name in known}),
+    )
 
 
 def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:

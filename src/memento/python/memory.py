@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
@@ -104,6 +104,9 @@ class Memory(ABC):
 
     on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
     """Called with the notice about an answer that has no field `notice`: for example that the namespace has no memories."""
+
+    left_out: Collection[str] = ()
+    """The plug-ins that are switched off, as far as this process knows them."""
 
     @abstractmethod
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
@@ -243,7 +246,7 @@ class Memory(ABC):
         """
         from memento.intake.importers import harvest
 
-        found = harvest(Path(path), source, all_turns=all_turns)
+        found = harvest(Path(path), source, all_turns=all_turns, left_out=self.left_out)
         return replace(self.import_notes(found.rows, **options), refused=tuple(found.refused))
 
     def ingest(

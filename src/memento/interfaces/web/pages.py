@@ -33,7 +33,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.security import safe_join
 
-from memento import __version__, assets, telemetry
+from memento import __version__, assets, plugin, telemetry
 from memento.errors import Forbidden, MementoError, MissingPart, NotFound
 from memento.interfaces.picture import count_noun, draw_manifest
 from memento.interfaces.proxy.routes import PROXIED, Proxy
@@ -103,7 +103,7 @@ BUTTONS = (
 )
 """The operations that a form may call."""
 
-OWN = (
+OWN: tuple[str, ...] = (
     "/search",
     "/timeline",
     "/graph",
@@ -118,6 +118,9 @@ OWN = (
 )
 SHARED = ("/memory", "/cases")
 """Addresses that programs use too: a client that prefers HTML to JSON gets the page."""
+for _address, _of in plugin.name_owners("pages").items():
+    plugin.refuse_clash("pages", dict.fromkeys((*OWN, *SHARED), "Memento"), (_address,), _of)
+OWN += tuple(plugin.name_owners("pages"))
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
@@ -137,6 +140,13 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Accept, Cookie, HX-Request",
 }
+
+
+ShowPage = Callable[[Callable[[Operation[Any]], Any], Mapping[str, str]], tuple[str, str]]
+"""
+What a plug-in shows at an address: from a function that answers operations as the reader may ask them, and the parameters of the
+address, the title and the content. Only what is `markupsafe.Markup` counts as HTML; any other text is escaped.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +196,8 @@ class Pages:
             notice: returns the notice at the top of every page, if any.
         """
         self._service, self._proxy, self._notice = service, proxy, notice
+        self._plugged: list[str] = []
+        """The addresses of the pages of plug-ins."""
 
     def register(self, app: Flask) -> None:
         """Add the routes that serve only pages, and the filters of the templates."""
@@ -207,6 +219,10 @@ class Pages:
             ("/docs/<path:name>", self.send_docs),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
+        for address, show in plugin.collect("pages").items():
+            if plugin.name_owners("pages")[address] not in self._service.settings.plugins.left_out:
+                routes.add_url_rule(address, address, partial(self.show_plugged, show), methods=["GET"])
+                self._plugged.append(address)
         routes.post("/do/<name>")(self.perform)
         routes.post("/sign-in")(self.sign_in)
         routes.post("/sign-out")(self.sign_out)
@@ -408,6 +424,11 @@ class Pages:
             return _send_file(folder, name)
         raise NoPage
 
+    def show_plugged(self, show: ShowPage) -> str:
+        """Show the page of a plug-in."""
+        title, body = show(lambda operation: handle(operation, context()), request.args)
+        return self._render("plugged.html", heading=title, body=body)
+
     def show_ontology(self) -> str:
         """Show the vocabulary."""
         return self._render("ontology.html", **describe_page())
@@ -472,6 +493,7 @@ class Pages:
         access = context().access if "context" in g else None
         return template, {
             "version": __version__,
+            "plugged": self._plugged,
             "notice": self._notice(),
             "file": BUNDLE.locate,
             "locate": _locate,
