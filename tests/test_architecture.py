@@ -81,11 +81,11 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
         ("torch", {"search", "cases"}),
-        ("flask", {"interfaces", "plugins"}),
+        ("flask", {"interfaces", "plugins", "testing"}),
         ("uvicorn", {"interfaces"}),
         ("httpcore2", {"interfaces"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
         ("mcp", {"interfaces", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
-        ("click", {"interfaces", "plugins"}),
+        ("click", {"interfaces", "plugins", "testing"}),
         ("dateparser", {"text"}),
         ("detect_secrets", {"intake"}),
         ("markdown_it", {"intake"}),

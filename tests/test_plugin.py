@@ -167,44 +167,76 @@ def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(tmp_path: Path) ->
     assert rows["living"]["state"] == "on"
 
 
-CLASH = """
+def clashing(adds: str) -> str:
+    return f'''
 from memento.operations.base import Operation
 from memento.plugin import Plugin
-plugin = Plugin(name={name!r}, summary="Clashes.", {adds})
+plugin = Plugin(name="tides", summary="Clashes.", {adds})
 
 class Recall(Operation["int"], frozen=True):
-    '''Recall.'''
-    route = "GET /clash/recall"
+    """Recall."""
+    route = "GET /tides/recall"
+'''
 
-class Note(Operation["int"], frozen=True):
-    '''Note.'''
+
+def test_a_clash_of_names_stops_the_start_with_both_names_in_one_line(tmp_path: Path) -> None:
+    install(tmp_path, "tides", clashing("operations='tides_5'"))
+    done = run(["--home", str(tmp_path / "home"), "plugins"], tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "memento: operations: Memento and the plug-in tides both have 'recall'; uninstall or rename one of them"
+    ]
+
+
+CLASHES = {
+    "settings={'land': 'x'}": ("settings", "Memento", "land", "settings.plugin_groups()"),
+    "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
+    "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
+    "operations='x', groups={'cases': 'Cases.'}": ("commands", "Memento", "cases", "commands.add_plugins()"),
+    "signals={'words': 'x'}": ("signals", "Memento", "words", "signals.add_plugins()"),
+    "importers={'obsidian': 'x'}": ("importers", "Memento", "obsidian", "reload(importers)"),
+    "pages={'/timeline': 'x'}": ("pages", "Memento", "/timeline", "reload(pages)"),
+}
+"""What a plug-in adds: the kind, whose name it takes, the name, and what notices it at a start."""
+
+TRY = """
+import json, sys
+from importlib import reload
+from memento import plugin, settings
+from memento.intake import importers
+from memento.interfaces.cli import commands
+from memento.interfaces.mcp import catalogue
+from memento.interfaces.web import pages
+from memento.retrieval import signals
+for group in plugin.name_owners("groups"):
+    del commands.main.commands[group]  # as before a start
+for number, start in enumerate(json.loads(sys.argv[1])):
+    sys.path.insert(0, f"{sys.argv[2]}/{number}")
+    sys.modules.pop("tides_5", None)
+    for known in (plugin.find_plugins, plugin.collect, plugin.name_owners):
+        known.cache_clear()
+    try:
+        eval(start)
+        print("nothing")
+    except plugin.PluginError as error:
+        print(error)
+    del sys.path[0]
 """
 
 
-@pytest.mark.parametrize(
-    ("adds", "kind", "clashing"),
-    [
-        ("operations={module!r}", "operations", "note"),
-        ("settings={{'land': {module!r}}}", "settings", "land"),
-        ("settings={{'sexpr': {module!r}}}", "settings", "sexpr"),
-        ("tools={{'care': {module!r}}}", "tools", "care"),
-        ("groups={{'cases': 'Cases.'}}", "commands", "cases"),
-        ("signals={{'words': {module!r}}}", "signals", "words"),
-        ("importers={{'obsidian': {module!r}}}", "importers", "obsidian"),
-        ("pages={{'/timeline': {module!r}}}", "pages", "/timeline"),
-    ],
-)
-def test_a_clash_of_names_stops_the_start_with_both_names_in_one_line(
-    tmp_path: Path, adds: str, kind: str, clashing: str
-) -> None:
-    install(tmp_path, "tides", CLASH.format(name="tides", adds=adds.format(module="tides_5")))
-    done = run(["--home", str(tmp_path / "home"), "plugins"], tmp_path)
-    owner = "the plug-in living" if clashing == "sexpr" else "Memento"
+def test_a_clash_is_noticed_in_every_kind(tmp_path: Path) -> None:
+    for number, adds in enumerate(CLASHES):
+        (tmp_path / str(number)).mkdir()
+        install(tmp_path / str(number), "tides", clashing(adds))
+    starts = json.dumps([start for _, _, _, start in CLASHES.values()])
+    done = run(f"import sys; sys.argv += [{starts!r}, {str(tmp_path)!r}]\n{TRY}", tmp_path)
 
-    assert done.returncode != 0
-    [line] = done.stderr.splitlines()
-    assert f"{kind}: " in line and f"'{clashing}'" in line
-    assert "tides" in line and owner.removeprefix("the plug-in ") in line
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"{kind}: {owner} and the plug-in tides both have {name!r}; uninstall or rename one of them"
+        for kind, owner, name, _ in CLASHES.values()
+    ]
 
 
 def test_two_distributions_with_one_plugin_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,8 @@ def name_owners(kind: Kind | Literal["groups"]) -> Mapping[str, str]:
     """Return the names of what the plug-ins add of one kind, each with its plug-in, importing nothing; raise as `collect`."""
     owners: dict[str, str] = {}
     for found, plugin in list_plugins():
-        refuse_clash(kind, owners, _listed(plugin, kind), found.name)
+        said = {name: f"the plug-in {of}" for name, of in owners.items()}
+        refuse_clash(kind, said, _listed(plugin, kind), found.name)
         owners |= dict.fromkeys(_listed(plugin, kind), found.name)
     return owners
 

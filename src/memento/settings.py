@@ -917,7 +917,7 @@ class PluginsSettings:
 
 def plugin_groups() -> Mapping[str, Any]:
     """Return the groups of settings that the plug-ins declare, with their defaults; raise `PluginError` if a name is taken."""
-    ours = {item.name: None for item in fields(Settings)}
+    ours: dict[str, Any] = {item.name: None for item in fields(Settings)}
     return {name: group() for name, group in plugin.merge("settings", ours).items() if group is not None}
 
 

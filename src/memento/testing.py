@@ -102,8 +102,9 @@ def check_plugin(name: str, prepare: Prepare = lambda memento: ()) -> list[str]:
             with create_app(memento.service).test_client() as client:
                 for call in calls.values():
                     wrong += _check_call(call, memento, client)
-            memento.export(folder / "on.nq")
         wrong += [problem for operation in own for problem in _check_declaration(operation)]
+        with memory(plugins=[name], folder=folder / "home") as memento:  # closing wrote what the calls had counted
+            memento.export(folder / "on.nq")
         with memory(folder=folder / "home") as memento:
             memento.export(folder / "off.nq")
             wrong += _check_absence(name, memento)

@@ -55,8 +55,8 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "network": "outgoing connections, checked first",
         "vault": "the encrypted data folder: keys, encrypted files, the journal",
         "worker": "background work",
+        "plugin": "finds plug-ins, and says what one may add",
     },
-    {"plugin": "finds plug-ins, and says what a plug-in may add"},
     {"settings": "the settings", "model": "the data types"},
     {
         "ports": "the protocols that backends implement",
@@ -88,7 +88,10 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {"python": "`Memento` and `Client`: one method for each operation"},
     {"evaluation": "measures the quality of recall"},
     {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
-    {"plugins": "what can be switched off: a folder each, with everything of its own"},
+    {
+        "plugins": "what can be switched off: a folder each, with everything of its own",
+        "testing": "tests a plug-in",
+    },
 )
 """
 The rooms, from the bottom: a file imports from its own room or from a lower floor.

@@ -27,18 +27,40 @@ __all__ = [
     "name_of",
 ]
 
-THEMES: dict[str, ModuleType] = {
-    "notes": notes,
-    "intake": intake,
-    "recall": recall,
-    "sessions": sessions,
-    "keys": keys,
-    "strength": strength,
-    "cases": cases,
-    "graphs": graphs,
-    "care": care,
-}
+THEMES: dict[str, ModuleType]
 """The modules that declare operations, in the order of the reference pages."""
+TABLE: dict[str, type[Operation[Any]]]
+"""Every operation by its name."""
+PLUGGED: dict[str, str]
+"""The operations of plug-ins by their names, each with the name of its plug-in."""
+
+
+def __getattr__(name: str) -> Any:
+    # Not at import: a plug-in's module of operations imports this package, and is not complete before that is done.
+    if name not in ("THEMES", "TABLE", "PLUGGED"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals().update(_build_tables())
+    return globals()[name]
+
+
+def _build_tables() -> dict[str, Any]:
+    """Return the three tables above, plug-ins included; raise `PluginError` if a name or an address is taken."""
+    own = (notes, intake, recall, sessions, keys, strength, cases, graphs, care)
+    themes = {module.__name__.rpartition(".")[2]: module for module in own}
+    table = {name: one for module in own for name, one in _declared_in(module).items()}
+    owners, addresses = dict.fromkeys(table, "Memento"), {one.route: "Memento" for one in table.values()}
+    plugged: dict[str, str] = {}
+    for of, module in plugin.merge("operations", dict.fromkeys(themes)).items():
+        if module is not None:
+            declared = _declared_in(module)
+            plugin.refuse_clash("operations", owners, declared, of)
+            plugin.refuse_clash("addresses", addresses, {one.route: "" for one in declared.values()}, of)
+            themes[of] = module
+            table |= declared
+            plugged |= dict.fromkeys(declared, of)
+            owners |= dict.fromkeys(declared, f"the plug-in {of}")
+            addresses |= {one.route: f"the plug-in {of}" for one in declared.values() if one.route}
+    return {"THEMES": themes, "TABLE": table, "PLUGGED": plugged}
 
 
 def _declared_in(module: ModuleType) -> dict[str, type[Operation[Any]]]:
@@ -49,35 +71,8 @@ def _declared_in(module: ModuleType) -> dict[str, type[Operation[Any]]]:
     }
 
 
-TABLE: dict[str, type[Operation[Any]]] = {
-    name: one for module in THEMES.values() for name, one in _declared_in(module).items()
-}
-"""Every operation by its name."""
-
-PLUGGED: dict[str, str] = {}
-"""The operations of plug-ins by their names, each with the name of its plug-in."""
-
-
-def _add_plugins() -> None:
-    """Add the operations of the plug-ins; raise `PluginError` if a name or an address is taken."""
-    routes = {operation.route: name for name, operation in TABLE.items()}
-    for of, module in plugin.collect("operations").items():
-        plugin.refuse_clash("operations", dict.fromkeys(THEMES, "Memento"), (of,), of)
-        declared = _declared_in(module)
-        owners = {name: PLUGGED.get(name, "Memento") for name in TABLE}
-        plugin.refuse_clash("operations", owners, declared, of)
-        plugin.refuse_clash(
-            "addresses", {r: owners[n] for r, n in routes.items()}, {o.route: n for n, o in declared.items()}, of
-        )
-        THEMES[of] = module
-        TABLE.update(declared)
-        PLUGGED.update(dict.fromkeys(declared, of))
-        routes |= {operation.route: name for name, operation in declared.items()}
-
-
-_add_plugins()
-
-
 def list_operations(left_out: Collection[str]) -> Mapping[str, type[Operation[Any]]]:
     """Return the operations by name, without those of the plug-ins that are left out."""
+    from memento.operations import PLUGGED, TABLE
+
     return {name: one for name, one in TABLE.items() if PLUGGED.get(name) not in left_out}

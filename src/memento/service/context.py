@@ -630,20 +630,20 @@ def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callabl
     return add_handler
 
 
-def find_handler(operation: Operation[Any], settings: Settings) -> Callable[[Any, Context], Any]:
+def find_handler(kind: type[Operation[Any]], settings: Settings) -> Callable[[Any, Context], Any]:
     """
     Return the handler of an operation; the first call of an operation of a plug-in imports the plug-in's handlers.
 
     Raises:
         NotFound: its plug-in is left out.
     """
-    name = name_of(type(operation))
+    name = name_of(kind)
     of = PLUGGED.get(name)
     if of in settings.plugins.left_out:
         raise NotFound(f"there is no operation {name}: the plug-in {of} is switched off by plugins.off")
-    if of and type(operation) not in HANDLERS:
+    if of and kind not in HANDLERS:
         plugin.load_handlers(of)
-    return HANDLERS[type(operation)]
+    return HANDLERS[kind]
 
 
 def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
@@ -734,7 +734,7 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     """
     Answer an operation. Ask again once if a question was embedded before the embedder was switched.
     """
-    handler, embedder = find_handler(operation, context.settings), context.stores.embedder
+    handler, embedder = find_handler(type(operation), context.settings), context.stores.embedder
 
     def ask() -> Any:
         with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)) as left_out:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memento.operations import Operation
 from memento.plugins.living import operations
 
-CALLS = {
+CALLS: Mapping[type[Operation[Any]], Callable[[Any, str], Operation[Any]]] = {
     operations.Evaluate: lambda s, n: operations.Evaluate('(recall "Oslo")', namespace=n),
     operations.RecallItems: lambda s, n: operations.RecallItems("Oslo", namespace=n),
     operations.GetItem: lambda s, n: operations.GetItem(s.memory, namespace=n),

@@ -383,7 +383,9 @@ def describe_plugins(left_out: Collection[str] = ()) -> list[dict[str, Any]]:
     rows = []
     for name, found in plugin.find_plugins().items():
         state = "problem" if found.problem else "off" if name in left_out else "on"
-        brings = {kind: sorted(one for one, of in plugin.name_owners(kind).items() if of == name) for kind in _BROUGHT}
+        brings: dict[str, list[str]] = {
+            kind: sorted(one for one, of in plugin.name_owners(kind).items() if of == name) for kind in _BROUGHT
+        }
         brings["operations"] = sorted(operation for operation, of in PLUGGED.items() if of == name)
         rows.append(
             {
