@@ -19,12 +19,16 @@ from click.testing import CliRunner
 from memento import plugin
 from memento.errors import NotFound, PluginError
 from memento.interfaces.cli import main
+from memento.iris import IRI
 from memento.operations import Operation
 from memento.plugin import Plugin
+from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
+from memento.plugins.living.strength import archive_memories
 from memento.python import Memento
 from memento.settings import groups, load, without_plugins
 from memento.testing import SMALL, check_plugin, memory
+from memento.time import now
 from operations.samples import make_sample
 from plugins.living.calls import CALLS
 
@@ -65,7 +69,12 @@ def install(folder: Path, name: str, source: str, entry: str = "") -> Path:
 
 def prepare_living(memento: Memento) -> list[Operation[Any]]:
     sample = make_sample(memento, "main", memento.datadir.path.parent)
-    return [call(sample, "main") for call in CALLS.values()]
+    scope, stores = memento.context.scope("main", "write"), memento.context.stores
+    archive_memories((IRI(sample.other),), scope, now(), stores)
+    away = operations.Unarchive(sample.other, namespace="main")
+    others = {asked: call(sample, "main") for asked, call in CALLS.items() if asked is not operations.Associate}
+    other = memento.remember("Rome is warm.").saved
+    return [*{**others, operations.Unarchive: away}.values(), operations.Associate(sample.memory, other)]
 
 
 def test_the_entry_points_are_those_that_the_library_finds() -> None:
@@ -254,6 +263,7 @@ from memento import plugin
 from memento.interfaces.web.app import create_app
 from memento.retrieval.signals import with_weights
 from memento.settings import table
+from memento.time import now
 from memento.testing import SMALL, check_plugin, memory
 
 def prepare(memento):

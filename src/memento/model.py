@@ -2582,28 +2582,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
-    """
-    A path over associations: its memories in order with their texts, and the kind and weight (0..1) of the link to each except the
-    first.
-    """
-
-    memories: tuple[IRI, ...]
-    contents: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Activated:
-    """A memory that activation has reached, and its activation: 0..1."""
-
-    memory: IRI
-    activation: float
-    content: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """
     How a memory is related to the requested one: `similar`, `references`, `merges`, `rival` or another word, its strength (0..1)
@@ -2654,31 +2632,6 @@ class Compacted:
     alike: int = 0
     changes: tuple[Compaction, ...] = ()
     more: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Archived:
-    """The memories without energy, and the text of each; with `dry_run` they are not archived."""
-
-    memories: tuple[IRI, ...]
-    dry_run: bool = False
-    contents: Mapping[IRI, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FadingMemory:
-    """
-    A memory that is archived if nobody uses it: its energy now, and the time from which `archive` takes it.
-
-    A memory that is important, or used often, is none.
-    """
-
-    iri: IRI
-    content: str = ""
-    energy: float
-    importance: float
-    access_count: int
-    archived_on: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,9 @@ GROUP = "memento.plugins"
 API = 1
 """The version of this interface: the `api` of a plug-in that works with it."""
 
-Kind = Literal["operations", "settings", "tools", "commands", "views", "pages", "signals", "importers", "sections"]
+Kind = Literal[
+    "operations", "settings", "tools", "commands", "views", "pages", "panel", "signals", "importers", "sections"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,10 @@ class Plugin:
     """How its operations answer over HTTP if not as JSON: a mapping of operations to `View`s."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """For each address of a page, as `/tides`, the function that returns title and HTML: `interfaces.web.pages.ShowPage`."""
+    panel: str = ""
+    """The function that returns the HTML of a further part of a memory's page: `interfaces.web.pages.ShowPanel`."""
+    buttons: tuple[str, ...] = ()
+    """The operations that a form of a page may call."""
     signals: Mapping[str, str] = field(default_factory=dict)
     """For each signal of recall, the function `score_…` that is decorated with `retrieval.signals.signal`."""
     importers: Mapping[str, str] = field(default_factory=dict)

@@ -969,7 +969,7 @@ class Settings:
 
 MASK = "***"
 
-TOOL_GROUPS = ("connectors", "keys", "living", "care", "cases")
+TOOL_GROUPS = ("connectors", "keys", "care", "cases")
 """Tools for MCP clients beyond the default ones; plug-ins add further groups."""
 
 

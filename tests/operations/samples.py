@@ -12,7 +12,6 @@ from memento.iris import data_iri
 from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall, ToRemember
 from memento.operations import PLUGGED, Operation, care, cases, graphs, intake, keys, notes, sessions
 from memento.operations import recall as questions
-from memento.operations import strength as strengths
 from memento.python import Memento
 
 
@@ -129,16 +128,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     keys.ListMemories: lambda s, n: keys.ListMemories(namespace=n),
     keys.CleanupExpired: lambda s, n: keys.CleanupExpired(namespace=n),
     keys.MemoryStats: lambda s, n: keys.MemoryStats(namespace=n),
-    strengths.Strength: lambda s, n: strengths.Strength(s.memory, namespace=n),
-    strengths.Feedback: lambda s, n: strengths.Feedback(s.memory, True, namespace=n),
-    strengths.Associate: lambda s, n: strengths.Associate(s.memory, s.other, namespace=n),
-    strengths.Trace: lambda s, n: strengths.Trace(s.memory, namespace=n),
-    strengths.Activate: lambda s, n: strengths.Activate([s.memory], namespace=n),
-    strengths.Decay: lambda s, n: strengths.Decay(namespace=n),
-    strengths.Archive: lambda s, n: strengths.Archive(True, namespace=n),
-    strengths.ListFading: lambda s, n: strengths.ListFading(namespace=n),
-    strengths.ListArchived: lambda s, n: strengths.ListArchived(namespace=n),
-    strengths.Unarchive: lambda s, n: strengths.Unarchive(s.memory, namespace=n),
     cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),
     cases.RetrieveCases: lambda s, n: cases.RetrieveCases("Move to Oslo.", namespace=n),
     cases.RetrieveCasesEach: lambda s, n: cases.RetrieveCasesEach(("Move.", "Cook."), namespace=n),

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from memento import plugin
-from memento.operations import care, cases, graphs, intake, keys, notes, recall, sessions, strength
+from memento.operations import care, cases, graphs, intake, keys, notes, recall, sessions
 from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
 __all__ = [
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
 
 def _build_tables() -> dict[str, Any]:
     """Return the three tables above, plug-ins included; raise `PluginError` if a name or an address is taken."""
-    own = (notes, intake, recall, sessions, keys, strength, cases, graphs, care)
+    own = (notes, intake, recall, sessions, keys, cases, graphs, care)
     themes = {module.__name__.rpartition(".")[2]: module for module in own}
     table = {name: one for module in own for name, one in _declared_in(module).items()}
     owners, addresses = dict.fromkeys(table, "Memento"), {one.route: "Memento" for one in table.values()}

@@ -31,7 +31,6 @@ from memento.operations import (
     sessions,
 )
 from memento.operations import recall as questions
-from memento.operations import strength as strengths
 from memento.operations.base import complete
 
 if TYPE_CHECKING:
@@ -167,17 +166,6 @@ class Memory(ABC):
     compact = Method(care.Compact)
     relations = Method(questions.Relations)
     memory_stats = Method(keys.MemoryStats)
-
-    strength = Method(strengths.Strength)
-    feedback = Method(strengths.Feedback)
-    associate = Method(strengths.Associate)
-    trace = Method(strengths.Trace)
-    activate = Method(strengths.Activate)
-    decay = Method(strengths.Decay)
-    archive = Method(strengths.Archive)
-    list_fading = Method(strengths.ListFading)
-    list_archived = Method(strengths.ListArchived)
-    unarchive = Method(strengths.Unarchive)
 
     retrieve_cases = Method(cases.RetrieveCases)
     retrieve_cases_each = Method(cases.RetrieveCasesEach)

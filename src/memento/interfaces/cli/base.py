@@ -208,7 +208,7 @@ LISTED: dict[str, tuple[str, ...]] = {
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
         *("plugins", "upgrade"),
     ),
-    "Plug-ins": ("keys", "living", "cases", "session"),
+    "Plug-ins": ("keys", "cases", "session"),
 }
 """The commands that `memento --help` shows, in five groups."""
 
@@ -536,9 +536,6 @@ def arrange_commands(old_names: Mapping[str, str]) -> None:
 
 GROUPS: dict[str, click.Group] = {
     "keys": Subcommands("keys", help="Walk from keys to memories, one step at a time."),
-    "living": Subcommands(
-        "living", help="How use and time change memories: feedback, associations, decay, the archive."
-    ),
     "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
     "pages": Subcommands(

@@ -117,7 +117,6 @@ _REPEATED_KEY = Option(
 )
 _KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
 _FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
-_SUCCESS = {"success": True, "fail": False}
 
 COMMANDS: dict[str, Command] = {
     "note": Command(
@@ -217,38 +216,6 @@ COMMANDS: dict[str, Command] = {
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
     "memory_stats": Command(path="keys stats", view=views.show_fields),
-    "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
-    "feedback": Command(
-        path="living feedback",
-        view=views.show_fields,
-        help="Report that MEMORY helped (success) or misled (fail).",
-        places={"iri": "MEMORY", "helped": "OUTCOME"},
-        options={"helped": Option(type=click.Choice(list(_SUCCESS)))},
-        reads={"helped": _SUCCESS.__getitem__},
-    ),
-    "associate": Command(
-        path="living associate",
-        view=lambda answer: f"It leads there with the weight {answer['weight']:.2f}.",
-    ),
-    "trace": Command(
-        path="living trace",
-        view=lambda answer: "\n".join(map(views.show_path, answer)) or "Nothing leads away from it.",
-        places={"iri": "MEMORY"},
-    ),
-    "activate": Command(
-        path="living activate",
-        view=lambda answer: "\n".join(map(views.show_active, answer)),
-        places={"seeds": "MEMORY..."},
-    ),
-    "decay": Command(
-        path="living decay",
-        view=lambda answer: f"Faded until {answer['until']}, by half in {answer['half_life']:g} days.",
-        options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
-    ),
-    "archive": Command(path="living archive", view=views.show_archived),
-    "list_fading": Command(path="living fading", view=views.show_fading),
-    "list_archived": Command(path="living archived", view=views.show_listing),
-    "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
     "list_cases": Command(path="cases list", view=views.show_cases),
     "retrieve_cases": Command(
         path="cases retrieve", view=views.show_cases_found, options={"k": Option(names=("-k",), metavar="N")}

@@ -88,7 +88,6 @@ GROUPS: Mapping[str, Sequence[Tool]] = plugin.merge(
     {
         "connectors": group_tools.CONNECTOR_TOOLS,
         "keys": group_tools.KEY_TOOLS,
-        "living": group_tools.LIVING_TOOLS,
         "care": group_tools.CARE_TOOLS,
         "cases": group_tools.CASE_TOOLS,
     },

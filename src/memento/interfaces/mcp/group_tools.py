@@ -1,5 +1,5 @@
 """
-The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, living memories, care, cases.
+The tools that `MEMENTO_TOOLS` adds, group by group: connectors, keys, care, cases.
 
 *Because:* models choose worse among more tools, so each group is off until a user asks for it.
 """
@@ -23,11 +23,8 @@ from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, 
 from memento.iris import GLOBAL, IRI, MEM
 from memento.keys.labels import clean_keys
 from memento.model import (
-    Activated,
     BatchRow,
     Completed,
-    FadingMemory,
-    Followed,
     Ingested,
     KeyType,
     Listed,
@@ -37,7 +34,6 @@ from memento.model import (
     Recollection,
     Relation,
     Remembered,
-    Strength,
     TextPiece,
     ToolCall,
     ToRemember,
@@ -45,7 +41,6 @@ from memento.model import (
 )
 from memento.operations import cases, notes, sessions
 from memento.operations import keys as key_operations
-from memento.operations import strength as strength_operations
 from memento.operations.base import FILTERS
 from memento.operations.care import Compact, Export, Migrate, Status
 from memento.operations.intake import IndexProject, Ingest
@@ -552,177 +547,6 @@ DIRECT_RECALL = tool_over(
     repeats_harmlessly=True,
 )
 """The thirteenth key tool, listed if the setting `keys.direct` is on."""
-
-
-STRENGTH = """Show the current strength of a memory: importance, depth, energy and usefulness, each from 0 to 1, and its uses.
-
-Use when the user asks how well established or how current something is."""
-
-FEEDBACK = """Report that a memory helped with an answer, or that it misled.
-
-Use once an answer based on it turned out right or wrong. A memory that helped becomes more important and more active."""
-
-ASSOCIATE = """Link one memory to another, with a word for the kind of link and a weight.
-
-Use when two memories belong together but share no name, for example a cause and its effect. Adding a link again strengthens it."""
-
-TRACE = """Follow the associations that lead away from a memory, and return the paths, strongest first.
-
-Use to explain what followed from something, or why it happened."""
-
-ACTIVATE = """Find what is associated with some memories: activation spreads from them over associations and shared names.
-
-Use on memories that a recall returned, to see their neighbours. Nothing is written."""
-
-DECAY = """Decay the energy of memories that were not used lately, up to now. Calling it again at once changes nothing more.
-
-Use when the user wants old things to matter less. Nothing is lost."""
-
-ARCHIVE = """Archive memories that have no energy left and were hardly used: recall no longer returns them. \
-They stay complete; unarchive brings one back.
-
-Use with dry_run first, and show the user what would be archived."""
-
-UNARCHIVE = """Bring an archived memory back, with its original energy."""
-
-MemoryIri = Annotated[str, Meta(description="The IRI of a memory, as recall or read_memory returns it.")]
-
-
-class FeedbackArguments(Arguments, frozen=True, kw_only=True):
-    memory_id: MemoryIri
-    outcome: Annotated[Literal["success", "fail"], Meta(description="success if it helped, fail if it misled.")]
-    namespace: Namespace = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
-    """Paths over associations."""
-
-    paths: tuple[Followed, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Active:
-    """Activated memories, the most active first."""
-
-    memories: tuple[Activated, ...]
-
-
-def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
-    """Report whether a memory helped."""
-    namespace = asked.namespace or reach.namespace
-    helped = strength_operations.Feedback(asked.memory_id, asked.outcome == "success", namespace=namespace)
-    return Told(answer=reach.memory.call(helped))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FadingRows:
-    """A page of the memories that fade."""
-
-    memories: tuple[FadingMemory, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedRows:
-    """A page of archived memories."""
-
-    memories: tuple[Listed, ...]
-
-
-_MEMORY = Argument(field="iri", description="The IRI of a memory, as recall or read_memory returns it.")
-
-LIVING_TOOLS = (
-    tool_over(
-        strength_operations.Strength,
-        "strength",
-        "Strength of a memory",
-        STRENGTH,
-        {"memory_id": _MEMORY},
-        takes_namespace=True,
-    ),
-    Tool(
-        name="feedback",
-        title="Give feedback",
-        description=FEEDBACK,
-        arguments=FeedbackArguments,
-        answer=Strength,
-        run=feedback,
-        asks=(strength_operations.Feedback,),
-    ),
-    tool_over(
-        strength_operations.Associate,
-        "associate",
-        "Associate memories",
-        ASSOCIATE,
-        {
-            "source_id": Argument(field="source", description="The memory that the link starts from."),
-            "target_id": Argument(field="target", description="The memory that it leads to."),
-            "relation": Argument(field="relation", description="The kind of link in a few words, as `leads to`."),
-            "weight": Argument(field="weight"),
-        },
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.Trace,
-        "trace",
-        "Trace associations",
-        TRACE,
-        {"memory_id": _MEMORY, "depth": Argument(field="depth")},
-        wrap=(Paths, "paths"),
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.Activate,
-        "activate",
-        "Spread activation",
-        ACTIVATE,
-        {name: Argument(field=name) for name in ("seeds", "steps", "decay", "threshold")},
-        wrap=(Active, "memories"),
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.Decay,
-        "decay",
-        "Decay energies",
-        DECAY,
-        {"half_life_days": Argument(field="half_life_days")},
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.Archive,
-        "archive",
-        "Archive what has faded",
-        ARCHIVE,
-        {"dry_run": Argument(field="dry_run")},
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.ListFading,
-        "list_fading",
-        "List what fades",
-        "List the memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
-        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
-        wrap=(FadingRows, "memories"),
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.ListArchived,
-        "list_archived",
-        "List what is archived",
-        "List the archived memories, newest first; unarchive brings one back.",
-        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
-        wrap=(ArchivedRows, "memories"),
-        takes_namespace=True,
-    ),
-    tool_over(
-        strength_operations.Unarchive,
-        "unarchive",
-        "Bring a memory back",
-        UNARCHIVE,
-        {"memory_id": _MEMORY},
-        takes_namespace=True,
-    ),
-)
 
 
 Domain = Annotated[str | None, Meta(description="The name of a bank of cases; default the namespace's.")]

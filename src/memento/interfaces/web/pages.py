@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -61,7 +62,6 @@ from memento.operations.recall import (
     Tags,
 )
 from memento.operations.recall import Timeline as ShowTimeline
-from memento.operations.strength import Strength
 from memento.retrieval.render import count_tokens
 from memento.service import Service, describe_unknown, handle
 from memento.service.handlers.recall import health as health_of
@@ -88,11 +88,9 @@ BUTTONS = (
     "forget",
     "unforget",
     "mark",
-    "feedback",
     "settle",
     "retry",
     "forget_case",
-    "unarchive",
     "create_token",
     "revoke_token",
     "check",
@@ -101,7 +99,7 @@ BUTTONS = (
     "accept_proposals",
     "reject_proposals",
 )
-"""The operations that a form may call."""
+"""The operations that a form may call; plug-ins add theirs."""
 
 OWN: tuple[str, ...] = (
     "/search",
@@ -147,6 +145,8 @@ ShowPage = Callable[[Callable[[Operation[Any]], Any], Mapping[str, str]], tuple[
 What a plug-in shows at an address: from a function that answers operations as the reader may ask them, and the parameters of the
 address, the title and the content. Only what is `markupsafe.Markup` counts as HTML; any other text is escaped.
 """
+ShowPanel = Callable[[Callable[[Operation[Any]], Any], str, str | None], str]
+"""What a plug-in shows of a memory: as `ShowPage`, but with the IRI of the memory and the namespace of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +196,7 @@ class Pages:
             notice: returns the notice at the top of every page, if any.
         """
         self._service, self._proxy, self._notice = service, proxy, notice
+        self._left_out = service.settings.plugins.left_out
         self._plugged: list[str] = []
         """The addresses of the pages of plug-ins."""
 
@@ -220,7 +221,7 @@ class Pages:
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         for address, show in plugin.collect("pages").items():
-            if plugin.name_owners("pages")[address] not in self._service.settings.plugins.left_out:
+            if plugin.name_owners("pages")[address] not in self._left_out:
                 routes.add_url_rule(address, address, partial(self.show_plugged, show), methods=["GET"])
                 self._plugged.append(address)
         routes.post("/do/<name>")(self.perform)
@@ -314,7 +315,7 @@ class Pages:
                 history=history,
                 ended=next((one.ended for one in history.memories if one.iri == described.iri), ()) if history else (),
                 sources=self._try(Sources, iri=described.iri) or (),
-                strength=self._try(Strength, iri=described.iri),
+                panels=self._show_panels(described.iri),
             )
         if kind in ("Note", "Turn"):
             sources = self._try(Sources, iri=described.iri) or ()
@@ -439,7 +440,7 @@ class Pages:
         """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
         operation = self._list_operations().get(name)
-        if name not in BUTTONS or operation is None:
+        if operation is None or not self._offers(name):
             raise NoPage
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
         for field in ("tags", "untag", "namespaces", "graphs"):  # entered in one box, separated by commas
@@ -471,8 +472,20 @@ class Pages:
         response.delete_cookie(TOKEN, path="/")
         return response
 
+    def _offers(self, name: str) -> bool:
+        """Tell whether a form may call an operation."""
+        is_plugged = any(name in of.buttons for found, of in plugin.list_plugins() if found.name not in self._left_out)
+        return name in BUTTONS or is_plugged
+
+    def _show_panels(self, iri: str) -> Iterator[str]:
+        """Yield the parts that plug-ins add to the page of a memory."""
+        for name, show in plugin.collect("panel").items():
+            if name not in self._left_out:
+                with suppress(NotFound):  # an erased memory may have nothing to show
+                    yield show(lambda operation: handle(operation, context()), iri, namespace())
+
     def _list_operations(self) -> Mapping[str, type[Operation[Any]]]:
-        return list_operations(self._service.settings.plugins.left_out)
+        return list_operations(self._left_out)
 
     def _call(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
         return handle(build(operation, {**arguments, "namespace": namespace()}), context())
@@ -494,6 +507,7 @@ class Pages:
         return template, {
             "version": __version__,
             "plugged": self._plugged,
+            "offers": self._offers,
             "notice": self._notice(),
             "file": BUNDLE.locate,
             "locate": _locate,

@@ -1,20 +1,91 @@
-"""The commands of living memories: evaluate expressions, one or interactively."""
+"""The commands of living memories: their strength, and expressions, one or interactively."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from memento.errors import InputError, MementoError
+from memento.interfaces.cli import views
 from memento.interfaces.cli.base import Chosen, call_operation, command, open_memory, print_answer
-from memento.interfaces.cli.commands import read_text_or_file
+from memento.interfaces.cli.commands import Command, Option, read_text_or_file
+from memento.interfaces.cli.views import Json, clean, day, dim
 
 if TYPE_CHECKING:
     from memento.python import Client, Memento
 
+
+def show_path(path: Json) -> str:
+    """Show a path over associations."""
+    begin, *texts = map(clean, path["contents"])
+    links = zip(path["relations"], path["weights"], texts, strict=True)
+    return begin + "".join(f"\n  {clean(relation)} ({weight:.2f}) → {text}" for relation, weight, text in links)
+
+
+def show_active(one: Json) -> str:
+    """Show a memory and its activation."""
+    return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
+
+
+def show_fading(rows: Iterable[Json]) -> str:
+    """Show the memories that fade: the day of the archive, the energy, the text and the IRI."""
+    lines = [
+        f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {dim(one['iri'])}"
+        for one in rows
+    ]
+    if not lines:
+        return "No memory fades."
+    return "\n".join([*lines, dim("`memento mark IRI --importance 1` keeps one for ever.")])
+
+
+def show_archived(answer: Json) -> str:
+    """Show the memories that were archived, or would be."""
+    if not answer["memories"]:
+        return "Every memory has energy left, or is used."
+    head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
+    rows = [(clean(answer["contents"][iri]), iri) for iri in answer["memories"]]
+    return "\n".join([head, *(f"- {text}  {dim(iri)}" for text, iri in rows)])
+
+
+_SUCCESS = {"success": True, "fail": False}
+
+COMMANDS: Mapping[str, Command] = {
+    "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
+    "feedback": Command(
+        path="living feedback",
+        view=views.show_fields,
+        help="Report that MEMORY helped (success) or misled (fail).",
+        places={"iri": "MEMORY", "helped": "OUTCOME"},
+        options={"helped": Option(type=click.Choice(list(_SUCCESS)))},
+        reads={"helped": _SUCCESS.__getitem__},
+    ),
+    "associate": Command(
+        path="living associate",
+        view=lambda answer: f"It leads there with the weight {answer['weight']:.2f}.",
+    ),
+    "trace": Command(
+        path="living trace",
+        view=lambda answer: "\n".join(map(show_path, answer)) or "Nothing leads away from it.",
+        places={"iri": "MEMORY"},
+    ),
+    "activate": Command(
+        path="living activate",
+        view=lambda answer: "\n".join(map(show_active, answer)),
+        places={"seeds": "MEMORY..."},
+    ),
+    "decay": Command(
+        path="living decay",
+        view=lambda answer: f"Faded until {answer['until']}, by half in {answer['half_life']:g} days.",
+        options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
+    ),
+    "archive": Command(path="living archive", view=show_archived),
+    "list_fading": Command(path="living fading", view=show_fading),
+    "list_archived": Command(path="living archived", view=views.show_listing),
+    "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
+}
 BY_HAND: Mapping[str, str] = dict.fromkeys(
     ("evaluate", "recall_items", "get_item", "policies", "set_policy"), "eval-sexpr"
 )

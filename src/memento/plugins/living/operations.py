@@ -1,14 +1,199 @@
-"""Operations of s-expressions: their evaluation, and what only their verbs need."""
+"""Operations of living memories: their strength, feedback, associations, fading, the archive, and s-expressions over them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Interface, Iri, Operation, Right, Text
-from memento.plugins.living.nouns import Evaluated, Item  # noqa: F401 – types of answers
+from memento.operations.base import Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.plugins.living.nouns import (  # noqa: F401 – types of answers
+    Activated,
+    Archived,
+    Evaluated,
+    FadingMemory,
+    Followed,
+    Item,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class Strength(Operation["model.Strength"], frozen=True):
+    """
+    Show the importance, depth, energy and usefulness of a memory now.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}/strength"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+
+
+class Feedback(Operation["model.Strength"], frozen=True):
+    """
+    Report that a memory helped or misled; return its updated numbers.
+
+    Raises:
+        NotFound: the namespace has no such memory.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/feedback"
+    right: ClassVar[Right] = "write"
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+    helped: Annotated[bool, Meta(description="true: it helped; false: it misled")]
+
+
+class Associate(Operation["model.Association"], frozen=True):
+    """
+    Create an association from one memory to another, or strengthen an existing one.
+
+    Raises:
+        NotFound: one of them is no current memory.
+        InputError: both are the same memory, or the weight is out of range.
+    """
+
+    route: ClassVar[str] = "POST /memory/associations"
+    right: ClassVar[Right] = "write"
+    status: ClassVar[int] = 201
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    source: Annotated[Iri, Meta(description="the memory that it starts from; must be in the namespace itself")]
+    target: Annotated[Iri, Meta(description="the memory that it leads to")]
+    relation: Annotated[
+        Text, Meta(description="the kind of link, in one or a few words", extra_json_schema={"maxLength": 100})
+    ] = "similar"
+    weight: Annotated[Share, Meta(description="its strength; an existing link grows by a tenth of it")] = 0.5
+
+
+class Trace(Operation["tuple[Followed, ...]"], frozen=True):
+    """
+    List the paths of associations that start from a memory, depth first.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "GET /memory/{iri}/trace"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+
+    iri: Annotated[Iri, Meta(description="the memory to start from")]
+    depth: Annotated[int, Meta(ge=1, le=6, description="most links of a path")] = 2
+
+
+class Activate(Operation["tuple[Activated, ...]"], frozen=True):
+    """
+    Spread activation from some memories over associations and shared names; return the twenty most active memories.
+
+    Raises:
+        NotFound: a seed is no current memory.
+        InputError: no seed, or a number out of range.
+    """
+
+    route: ClassVar[str] = "POST /memory/activate"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    seeds: Annotated[
+        Sequence[str],
+        Meta(description="the memories to start from", extra_json_schema={"minItems": 1, "maxItems": 1000}),
+    ]
+    steps: Annotated[int, Meta(ge=1, le=10, description="how often activation is passed on")] = 3
+    decay: Annotated[Share, Meta(description="share that arrives over a link")] = 0.85
+    threshold: Annotated[Share, Meta(description="activation above which it is passed on")] = 0.1
+
+
+class Decay(Operation["model.Fading"], frozen=True):
+    """
+    Decay the energies of the namespace up to now, from each memory's last use; calling it again at once changes nothing.
+
+    Raises:
+        InputError: a half-life that is not above 0.
+    """
+
+    route: ClassVar[str] = "POST /memory/decay"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (415,)
+
+    half_life_days: (
+        Annotated[
+            float,
+            Meta(
+                description="days in which energies halve; default the setting `living.half_life`",
+                extra_json_schema={"exclusiveMinimum": 0},
+            ),
+        ]
+        | None
+    ) = None
+
+
+class Archive(Operation["Archived"], frozen=True):
+    """Hide from recall the memories that have no energy left and are hardly used; `unarchive` brings one back."""
+
+    route: ClassVar[str] = "POST /memory/archive"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (415,)
+
+    dry_run: Annotated[bool, Meta(description="only list them; this also works on a read-only memory")] = False
+
+
+class ListFading(Operation["tuple[FadingMemory, ...]"], frozen=True):
+    """
+    List the memories that will be archived if nobody uses them, the next one first, with their energy now and the day.
+
+    Give a memory an importance of .7 or more (`mark`), and it is never archived.
+
+    Raises:
+        InputError: limit or offset out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/fading"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
+
+
+class ListArchived(Operation["tuple[model.Listed, ...]"], frozen=True):
+    """
+    List the archived memories of the namespace, the latest written first.
+
+    Raises:
+        InputError: limit or offset out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/archived"
+    is_idempotent: ClassVar[bool] = True
+
+    limit: Limit = 50
+    offset: Offset = 0
+
+
+class Unarchive(Operation["model.Strength"], frozen=True):
+    """
+    Bring an archived memory back, with its initial energy.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "POST /memory/{iri}/unarchive"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+
+    iri: Annotated[Iri, Meta(description="the memory")]
 
 
 class Evaluate(Operation["Evaluated"], frozen=True):
