@@ -55,11 +55,11 @@ def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
     assert [tool.name for tool in EVERY if not tool.reads_only] == [
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
-        *("feedback", "associate", "decay", "archive", "unarchive"),
         *("memory_save", "memory_forget", "memory_import", "memory_session_start", "memory_session_summary"),
         *("memory_index", "memory_ingest", "memory_profile", "memory_compact", "memory_migrate"),
         *("memento_case_retrieve", "memento_case_record", "memento_case_reward", "memento_case_plan"),
         "memento_case_run",
+        *("feedback", "associate", "decay", "archive", "unarchive"),
         "memory",
     ]
     assert [tool.name for tool in EVERY if tool.reaches_out] == ["memory_ingest", "memento_case_run"]
