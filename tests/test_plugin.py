@@ -72,9 +72,10 @@ def prepare_living(memento: Memento) -> list[Operation[Any]]:
     scope, stores = memento.context.scope("main", "write"), memento.context.stores
     archive_memories((IRI(sample.other),), scope, now(), stores)
     away = operations.Unarchive(sample.other, namespace="main")
-    others = {asked: call(sample, "main") for asked, call in CALLS.items() if asked is not operations.Associate}
     other = memento.remember("Rome is warm.").saved
-    return [*{**others, operations.Unarchive: away}.values(), operations.Associate(sample.memory, other)]
+    special = (operations.Unarchive, operations.Associate)
+    calls = [call(sample, "main") for asked, call in CALLS.items() if asked not in special]
+    return [*calls, away, operations.Associate(sample.memory, other)]
 
 
 def test_the_entry_points_are_those_that_the_library_finds() -> None:

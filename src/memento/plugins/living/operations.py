@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from memento.operations.base import Interface, Iri, Limit, Offset, Operation, Right, Share, Text
-from memento.plugins.living.nouns import (  # noqa: F401 – types of answers
-    Activated,
-    Archived,
-    Evaluated,
-    FadingMemory,
-    Followed,
-    Item,
-)
+from memento.plugins.living.nouns import Activated, Archived, Evaluated, FadingMemory, Followed, Item
 
 if TYPE_CHECKING:
-    pass
+    from memento import model
 
 
 class Strength(Operation["model.Strength"], frozen=True):
