@@ -8,13 +8,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from memento import __version__, assets
+from memento import __version__, assets, plugin
 from memento.interfaces.reference import FLOORS
 
 ROOT = Path(__file__).parents[1]
@@ -81,11 +81,11 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
         ("torch", {"search", "cases"}),
-        ("flask", {"interfaces"}),
+        ("flask", {"interfaces", "plugins", "testing"}),
         ("uvicorn", {"interfaces"}),
         ("httpcore2", {"interfaces"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
         ("mcp", {"interfaces", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
-        ("click", {"interfaces"}),
+        ("click", {"interfaces", "plugins", "testing"}),
         ("dateparser", {"text"}),
         ("detect_secrets", {"intake"}),
         ("markdown_it", {"intake"}),
@@ -127,6 +127,65 @@ def test_only_settings_reads_the_environment() -> None:
     readers = {path.name for path in FILES if "environ.get" in path.read_text() or "getenv" in path.read_text()}
 
     assert readers <= {"settings.py"}
+
+
+PLUGINS = sorted(path.name for path in (SOURCE / "plugins").iterdir() if (path / "__init__.py").is_file())
+
+
+def name_plugins(text: str, names: Sequence[str]) -> list[str]:
+    """The places where a text names plug-ins: their packages and the folders of their queries, whole or as the end of a path."""
+    return re.findall(rf"\bplugins[./](?:{'|'.join(names)})\b|\bmemento\.plugins\b|\bimport plugins\b", text)
+
+
+def test_the_core_names_no_plugin() -> None:
+    texts = {
+        path.relative_to(ROOT).as_posix(): re.sub(r"(?m)^# used by: .*$", "", path.read_text(encoding="utf-8"))
+        for folder in (SOURCE, ROOT / "queries", ROOT / "ontology")
+        for path in folder.rglob("*")
+        if path.suffix in (".py", ".html", ".rq", ".ru", ".ttl", ".toml", ".md", ".trig")
+    }
+    core = {path: text for path, text in texts.items() if "/plugins/" not in path}
+
+    assert {path: found for path, text in core.items() if (found := name_plugins(text, PLUGINS))} == {
+        "src/memento/plugin.py": ["memento.plugins", "memento.plugins"]  # the group of entry points
+    }
+    for name in PLUGINS:
+        others = [one for one in PLUGINS if one != name] or ["none"]
+        for path, text in texts.items():
+            if f"/plugins/{name}/" in path:
+                assert [found for found in name_plugins(text, others) if found != "memento.plugins"] == [], path
+
+
+def test_naming_a_plugin_would_be_found() -> None:
+    for text in (
+        "from memento.plugins.living import operations",
+        'import_module("memento.plugins.living.tools")',
+        'import_module(f"memento.plugins.{name}")',
+        "from memento import plugins",
+        'graph.select("plugins/living/policies", graphs)',
+    ):
+        assert name_plugins(text.replace("from memento import", "import"), PLUGINS), text
+
+
+def test_every_plugin_that_comes_with_memento_is_an_entry_point() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["entry-points"]["memento.plugins"] == {name: f"memento.plugins.{name}:plugin" for name in PLUGINS}
+    assert set(plugin.find_plugins()) >= set(PLUGINS), "install the project again: `pip install --editable .`"
+    assert plugin.list_problems() == {}
+
+
+def test_a_plugin_is_read_without_a_library_and_few_modules() -> None:
+    for name in PLUGINS:
+        program = f"""
+import sys
+import memento.plugin
+before = set(sys.modules)
+from memento.plugins.{name} import plugin
+loaded = set(sys.modules) - before
+assert len(loaded) <= 2 and all(one.startswith("memento.") for one in loaded), loaded
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_version_is_that_of_the_project() -> None:

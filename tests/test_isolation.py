@@ -29,8 +29,8 @@ from memento.errors import MementoError
 from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
 from memento.model import CaseRow, Change
+from memento.plugins.living.sexpr.forms import print_form
 from memento.python import Memento, open_memento
-from memento.sexpr.forms import print_form
 from memento.sparql.prepare import QueryRequest, VisibleGraphs, prepare_query
 from memento.time import now
 

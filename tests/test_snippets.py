@@ -35,10 +35,10 @@ from click.testing import CliRunner
 from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 
 from memento.interfaces.cli import main
+from memento.plugins.living.sexpr.forms import read_forms
 from memento.python import Memory
-from memento.settings import Settings
+from memento.settings import Settings, groups
 from memento.settings import table as document_settings
-from memento.sexpr.forms import read_forms
 from proxied import in_front_of
 from trig import parse_trig
 from upstream import Upstream
@@ -340,9 +340,9 @@ def read_snippet(snippet: Snippet) -> None:
         case "lisp":
             read_forms(snippet.text)
         case "toml":
-            known: Any = Settings()
+            known: Any = dict(groups(Settings()))
             for section, values in tomllib.loads(snippet.text).items():
-                group = getattr(known, section, None)
+                group = known.get(section)
                 for name in values if group is not None and isinstance(values, dict) else ():
                     assert hasattr(group, name) or isinstance(group, dict), f"there is no setting {section}.{name}"
 
@@ -403,11 +403,11 @@ def test_a_wrong_snippet_is_noticed() -> None:
 
 
 def test_every_setting_that_a_page_names_is_one() -> None:
-    known, code = Settings(), read_code()
+    known, code = dict(groups(Settings())), read_code()
     faults = []
     for page in EVERY:
         for section, name in re.findall(r"`([a-z]+)\.([a-z_]+)`", page.read_text(encoding="utf-8")):
-            group = getattr(known, section, None)
+            group = known.get(section)
             # The name of a file, or of an event, may look the same.
             is_other = name in ENDINGS or any(f"{quote}{section}.{name}" in code for quote in "\"'{")
             if group is not None and not is_other and not hasattr(group, name):
@@ -434,7 +434,7 @@ def test_the_numbers_of_the_page_of_limits_are_the_defaults() -> None:
             for number, unit in re.findall(r"(\d[\d,]*)(?: (MiB|KiB|s)\b)?", limit)
         ]
         for (number, unit), (section, name) in zip(said, re.findall(r"`(\w+)\.(\w+)`", names), strict=True):
-            default = getattr(getattr(Settings(), section), name)
+            default = getattr(dict(groups(Settings()))[section], name)
             assert number * UNITS[unit] == default or (name.endswith("_mb") and number == default), f"{section}.{name}"
 
 

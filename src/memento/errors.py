@@ -31,7 +31,8 @@ Every way in which Memento can fail.
     │   └── Unreachable          no service answers where one should
     ├── FolderInUse              another process owns the data folder            409
     ├── StaleIndex               an index does not match the graph; it is rebuilt then
-    └── MissingPart              something that must be installed is not; the message says how to get it
+    ├── MissingPart              something that must be installed is not; the message says how to get it
+    └── PluginError              a plug-in cannot be used, or two use one name
 
 `status` is the HTTP status of an answer; `code` is the stable name that is sent with the message.
 """
@@ -237,3 +238,7 @@ class MissingPart(MementoError):
     """A required package or model is not installed; the message says how to get it."""
 
     status = 501
+
+
+class PluginError(MementoError):
+    """A plug-in cannot be used, or two use one name; the message names them."""

@@ -1513,6 +1513,7 @@ class Health:
     a node from the others of a shared store, a sentence each. `proxied` counts, for callers who may manage the
     whole folder, the requests of chat apps since this process started: `ok` with memories, `empty` without a relevant one,
     `timeout` and `error` forwarded without memories, and the turns that have `caught_up`: their memories came with a later turn.
+    `plugins` has the plug-ins that could not be loaded, each with the reason.
     """
 
     status: Literal["starting", "ok", "degraded"]
@@ -1528,6 +1529,7 @@ class Health:
     set_aside: SetAside | None = None
     differences: tuple[str, ...] = ()
     proxied: Mapping[str, int] | None = None
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2580,28 +2582,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
-    """
-    A path over associations: its memories in order with their texts, and the kind and weight (0..1) of the link to each except the
-    first.
-    """
-
-    memories: tuple[IRI, ...]
-    contents: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Activated:
-    """A memory that activation has reached, and its activation: 0..1."""
-
-    memory: IRI
-    activation: float
-    content: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """
     How a memory is related to the requested one: `similar`, `references`, `merges`, `rival` or another word, its strength (0..1)
@@ -2655,49 +2635,6 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archived:
-    """The memories without energy, and the text of each; with `dry_run` they are not archived."""
-
-    memories: tuple[IRI, ...]
-    dry_run: bool = False
-    contents: Mapping[IRI, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FadingMemory:
-    """
-    A memory that is archived if nobody uses it: its energy now, and the time from which `archive` takes it.
-
-    A memory that is important, or used often, is none.
-    """
-
-    iri: IRI
-    content: str = ""
-    energy: float
-    importance: float
-    access_count: int
-    archived_on: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """
-    A memory as an expression gets it: its text, its `type`, and its tags.
-
-    A recalled one has an `activation` and the `score` that it is ranked by, both in 0..1.
-    """
-
-    iri: IRI
-    content: str
-    created_at: datetime
-    valid_at: datetime
-    type: str | None = None
-    tags: tuple[str, ...] = ()
-    activation: float | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
     """Attributes of a memory beside its text: its type in a word, its importance, 0..1, its tags and its container."""
 
@@ -2705,22 +2642,6 @@ class Marks:
     importance: float | None = None
     tags: tuple[str, ...] = ()
     container: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluated:
-    """
-    The result of expressions: the value of each, in order, and the last one as `text`, which parses to the same value.
-
-    `calls` is how many verbs were called.
-    """
-
-    values: tuple[Any, ...]
-    text: str
-    calls: int
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(self.text)
 
 
 Effect = Read | Used | Traversed | Skipped | Counted

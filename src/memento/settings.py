@@ -22,7 +22,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
@@ -34,10 +34,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
+from memento import plugin
 from memento.errors import InputError, SettingsError
 from memento.iris import check_namespace
 
 logger = logging.getLogger(__name__)
+
+G = TypeVar("G")
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -839,18 +842,6 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SexprSettings:
-    chars: Annotated[int, Meta(ge=100)] = knob(
-        4_000_000, "longest text of expressions, in characters; a snapshot is one too"
-    )
-    fuel: Positive = knob(500, "most calls of verbs in one evaluation, including those inside policies")
-    # Deepest nesting of calls in one evaluation.
-    depth: int = constant(64)
-    # Most rows that `sparql` gives to an expression.
-    rows: int = constant(1000)
-
-
-@dataclass(frozen=True, slots=True)
 class ManifestSettings:
     # Changes to a namespace after which its map is redrawn in the background.
     updates: int = constant(100)
@@ -915,6 +906,22 @@ class TelemetrySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PluginsSettings:
+    off: str = knob("", "plug-ins that are left out, by name, separated by commas; `memento plugins` lists all of them")
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """Return the names of the plug-ins that are left out."""
+        return frozenset(name.strip() for name in self.off.split(",") if name.strip())
+
+
+def plugin_groups() -> Mapping[str, Any]:
+    """Return the groups of settings that the plug-ins declare, with their defaults; raise `PluginError` if a name is taken."""
+    ours: dict[str, Any] = {item.name: None for item in fields(Settings)}
+    return {name: group() for name, group in plugin.merge("settings", ours).items() if group is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All groups. They are frozen: a profile or a test makes a changed copy."""
 
@@ -940,7 +947,6 @@ class Settings:
     sparql: SparqlSettings = SparqlSettings()
     inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
-    sexpr: SexprSettings = SexprSettings()
     manifest: ManifestSettings = ManifestSettings()
     checkpoints: CheckpointsSettings = CheckpointsSettings()
     encryption: EncryptionSettings = EncryptionSettings()
@@ -952,21 +958,33 @@ class Settings:
     rerank: RerankSettings = RerankSettings()
     answers: AnswersSettings = AnswersSettings()
     index: IndexSettings = IndexSettings()
+    plugins: PluginsSettings = PluginsSettings()
+    plugged: Mapping[str, Any] = field(default_factory=plugin_groups, hash=False)
+    """The groups of the plug-ins, by name."""
+
+    def of(self, kind: type[G]) -> G:
+        """Return the group of a plug-in by its class; its defaults while the plug-in is left out."""
+        return next((one for one in self.plugged.values() if isinstance(one, kind)), None) or kind()
 
 
 MASK = "***"
 
-TOOL_GROUPS = ("connectors", "keys", "living", "care", "cases", "sexpr")
-"""Tools for MCP clients beyond the default ones."""
+TOOL_GROUPS = ("connectors", "keys", "care", "cases")
+"""Tools for MCP clients beyond the default ones; plug-ins add further groups."""
+
+
+def list_tool_groups() -> tuple[str, ...]:
+    """Return the names of all groups of tools."""
+    return (*TOOL_GROUPS, *plugin.name_owners("tools"))
 
 
 def groups(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (group name, group) in the order they are declared; a group within a group follows it, as `model.hypothesise`."""
-    for item in fields(settings):
-        group = getattr(settings, item.name)
+    plugged = getattr(settings, "plugged", {})
+    for name, group in {**{item.name: getattr(settings, item.name) for item in fields(settings)}, **plugged}.items():
         if is_dataclass(group):
-            yield above + item.name, group
-            yield from groups(group, f"{above}{item.name}.")
+            yield above + name, group
+            yield from groups(group, f"{above}{name}.")
 
 
 def mask_secrets(settings: Settings) -> dict[str, dict[str, object]]:
@@ -992,7 +1010,7 @@ def table() -> str:
         "",
         "`MEMENTO_HOME` is the data folder (default: the platform's user data folder),",
         "`MEMENTO_NAMESPACE` is the namespace (default: `main`), and",
-        f"`MEMENTO_TOOLS` adds tools for MCP clients to the default ones: any of `{'`, `'.join(TOOL_GROUPS)}`, or `full`.",
+        f"`MEMENTO_TOOLS` adds tools for MCP clients to the default ones: any of `{'`, `'.join(list_tool_groups())}`, or `full`.",
         "",
         "`{env:NAME}` anywhere in a settings file is replaced by the value of that environment variable, so you need not write API",
         "keys into the file. If the variable is not set, loading fails with an error that names it; only in `api_key` and",
@@ -1249,8 +1267,6 @@ def _refuse(group: str, key: str, why: str) -> NoReturn:
 UNDIVIDED = ("MEMENTO_HOME", "MEMENTO_NAMESPACE", "MEMENTO_TOOLS", "MEMENTO_CONFIG")
 """Environment variables that belong to no group."""
 
-G = TypeVar("G")
-
 
 def load(
     file: Path | None = None,
@@ -1283,12 +1299,29 @@ def load(
             )
         settings = _overlay(settings, found, str(file), unknown)
     settings = _overlay(settings, _group_environment(environment, settings, unknown), "the environment", unknown)
+    settings = without_plugins(settings, settings.plugins.left_out)
+    if missing := settings.plugins.left_out - plugin.find_plugins().keys():
+        unknown.append(f"plugins.off = {', '.join(sorted(missing))} (`memento plugins` lists the plug-ins)")
     if unknown:
         (tell or logger.warning)(
             f"ignored, because there is no such setting: {', '.join(unknown)}; remove it, or correct its name: `memento config "
             "show` lists all settings"
         )
     return check_settings(settings)
+
+
+def without_plugins(settings: Settings, names: Collection[str]) -> Settings:
+    """Return the settings without the groups of some plug-ins, which are then left out."""
+    owners = plugin.name_owners("settings")
+    kept = {group: value for group, value in settings.plugged.items() if owners[group] not in names}
+    silent = {name: 0.0 for name, of in plugin.name_owners("signals").items() if of in names}
+    known = {item.name for item in fields(settings.signals)}
+    return replace(
+        settings,
+        plugins=PluginsSettings(", ".join(sorted(names))),
+        plugged=kept,
+        signals=replace(settings.signals, **{name: weight for name, weight in silent.items() if name in known}),
+    )
 
 
 def set_in_file(text: str, group: str, values: Mapping[str, str | int]) -> str:
@@ -1345,6 +1378,7 @@ class ClientSettings:
     mcp: McpSettings = field(default_factory=McpSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
+    plugins: PluginsSettings = field(default_factory=PluginsSettings)
 
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
@@ -1409,7 +1443,7 @@ def home_and_namespace() -> tuple[str | None, str | None]:
 
 def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """
-    Return the groups of tools that `MEMENTO_TOOLS` adds to the default ones, in the order of `TOOL_GROUPS`; `full` means all.
+    Return the groups of tools that `MEMENTO_TOOLS` adds to the default ones, in the order of all groups; `full` means all.
 
     Raises:
         SettingsError: an unknown group; the message names it and the choices.
@@ -1419,17 +1453,26 @@ def tool_groups(environment: Mapping[str, str] | None = None) -> tuple[str, ...]
     """
     environment = os.environ if environment is None else environment
     asked = [name.strip() for name in environment.get("MEMENTO_TOOLS", "").split(",") if name.strip()]
+    known = list_tool_groups()
     for name in asked:
-        if name not in (*TOOL_GROUPS, "full"):
+        if name not in (*known, "full"):
             raise SettingsError(
-                f"unknown group {name[:80]!r} in MEMENTO_TOOLS: choose from {', '.join((*TOOL_GROUPS, 'full'))}"
+                f"unknown group {name[:80]!r} in MEMENTO_TOOLS: choose from {', '.join((*known, 'full'))}"
             )
-    return tuple(name for name in TOOL_GROUPS if name in asked or "full" in asked)
+    return tuple(name for name in known if name in asked or "full" in asked)
 
 
-def offered_groups(cases: CasesSettings, environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def offered_groups(
+    settings: Settings | ClientSettings, environment: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
     """Return the groups of tools that `MEMENTO_TOOLS` adds, without those that are switched off."""
-    return tuple(name for name in tool_groups(environment) if name != "cases" or cases.on)
+    return tuple(name for name in tool_groups(environment) if is_offered(name, settings))
+
+
+def is_offered(group: str, settings: Settings | ClientSettings) -> bool:
+    """Tell whether a group of tools is switched on."""
+    left_out = plugin.name_owners("tools").get(group) in settings.plugins.left_out
+    return not left_out and (group != "cases" or settings.cases.on)
 
 
 def resolve_namespace(name: str) -> str:
@@ -1514,14 +1557,19 @@ def _overlay(settings: G, changes: Mapping[str, Any], source: str, unknown: list
     """Return a copy of all groups, or of one, with some values changed; settings that do not exist are added to `unknown`."""
     hints = hints_of(settings)
     known = knobs(settings)
-    inner = [key for key in hints if is_dataclass(hints[key])]
+    inner = {key: getattr(settings, key) for key in hints if is_dataclass(hints[key])}
+    plugged = dict(getattr(settings, "plugged", {}))
     new: dict[str, object] = {}
     for key, value in changes.items():
         group = above + key
-        if key in inner:
+        if key in inner or key in plugged:
             if not isinstance(value, Mapping):
                 raise SettingsError(f"{group} in {source} must be a group of settings, as [{group}]")
-            new[key] = _overlay(getattr(settings, key), value, source, unknown, f"{group}.")
+            if key in inner:
+                new[key] = _overlay(inner[key], value, source, unknown, f"{group}.")
+            else:
+                plugged[key] = _overlay(plugged[key], value, source, unknown, f"{group}.")
+                new["plugged"] = plugged
         elif key in known:
             new[key] = _convert(value, hints[key], known[key], f"{key} of [{above[:-1]}] in {source}")
         else:

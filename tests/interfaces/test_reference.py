@@ -15,7 +15,7 @@ from memento.interfaces import reference
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.operations import TABLE
-from memento.settings import TOOL_GROUPS
+from memento.settings import list_tool_groups
 
 ROOT = Path(__file__).parents[2]
 PAGES = {**reference.generate(ROOT)}
@@ -38,7 +38,7 @@ def test_every_operation_tool_verb_and_query_is_on_its_page() -> None:
         assert ("rest" in operation.absent and not operation.route.startswith("POST /memory")) or (
             f"\n### {name}\n" in pages["rest"]
         )
-    for tool in catalogue.tools(TOOL_GROUPS, direct=True):
+    for tool in catalogue.tools(list_tool_groups(), direct=True):
         assert f"\n### {tool}\n" in pages["mcp"]
     for query in assets.queries():
         assert f"(../../queries/{query}." in pages["queries"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from memento.iris import data_iri
 from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall, ToRemember
-from memento.operations import Operation, care, cases, expressions, graphs, intake, keys, notes, sessions
+from memento.operations import PLUGGED, Operation, care, cases, graphs, intake, keys, notes, sessions
 from memento.operations import recall as questions
-from memento.operations import strength as strengths
 from memento.python import Memento
 
 
@@ -69,7 +69,9 @@ def _write_file(folder: Path) -> str:
     return str(file)
 
 
-CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = {
+Call = Callable[[Sample, str], Operation[Any]]
+
+OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     notes.Note: lambda s, n: notes.Note("I live in Lisbon.", namespace=n),
     notes.NoteStatus: lambda s, n: notes.NoteStatus(s.note, namespace=n),
     notes.Retry: lambda s, n: notes.Retry(namespace=n),
@@ -126,16 +128,6 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     keys.ListMemories: lambda s, n: keys.ListMemories(namespace=n),
     keys.CleanupExpired: lambda s, n: keys.CleanupExpired(namespace=n),
     keys.MemoryStats: lambda s, n: keys.MemoryStats(namespace=n),
-    strengths.Strength: lambda s, n: strengths.Strength(s.memory, namespace=n),
-    strengths.Feedback: lambda s, n: strengths.Feedback(s.memory, True, namespace=n),
-    strengths.Associate: lambda s, n: strengths.Associate(s.memory, s.other, namespace=n),
-    strengths.Trace: lambda s, n: strengths.Trace(s.memory, namespace=n),
-    strengths.Activate: lambda s, n: strengths.Activate([s.memory], namespace=n),
-    strengths.Decay: lambda s, n: strengths.Decay(namespace=n),
-    strengths.Archive: lambda s, n: strengths.Archive(True, namespace=n),
-    strengths.ListFading: lambda s, n: strengths.ListFading(namespace=n),
-    strengths.ListArchived: lambda s, n: strengths.ListArchived(namespace=n),
-    strengths.Unarchive: lambda s, n: strengths.Unarchive(s.memory, namespace=n),
     cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),
     cases.RetrieveCases: lambda s, n: cases.RetrieveCases("Move to Oslo.", namespace=n),
     cases.RetrieveCasesEach: lambda s, n: cases.RetrieveCasesEach(("Move.", "Cook."), namespace=n),
@@ -157,11 +149,6 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     cases.PlanTask: lambda s, n: cases.PlanTask("Move to Kyoto.", ("Pack.",), namespace=n),
     cases.ExecuteTask: lambda s, n: cases.ExecuteTask(s.planned, namespace=n),
     cases.ListTools: lambda s, n: cases.ListTools(namespace=n),
-    expressions.Evaluate: lambda s, n: expressions.Evaluate('(recall "Oslo")', namespace=n),
-    expressions.RecallItems: lambda s, n: expressions.RecallItems("Oslo", namespace=n),
-    expressions.GetItem: lambda s, n: expressions.GetItem(s.memory, namespace=n),
-    expressions.Policies: lambda s, n: expressions.Policies(namespace=n),
-    expressions.SetPolicy: lambda s, n: expressions.SetPolicy("again", "(stats)", namespace=n),
     graphs.Query: lambda s, n: graphs.Query("ASK {}", "text/csv", namespace=n),
     graphs.Update: lambda s, n: graphs.Update(
         f"INSERT DATA {{ GRAPH <{s.data}> {{ <urn:x> <urn:y> 2 }} }}", namespace=n
@@ -188,4 +175,14 @@ CALLS: Mapping[type[Operation[Any]], Callable[[Sample, str], Operation[Any]]] = 
     care.CreateToken: lambda s, n: care.CreateToken(f"phone of {n}"),
     care.RevokeToken: lambda s, n: care.RevokeToken(f"phone of {n}"),
 }
-"""One call of every operation on a sample, in its namespace."""
+"""One call of every operation of Memento itself on a sample, in its namespace."""
+
+CALLS: Mapping[type[Operation[Any]], Call] = {
+    **OWN_CALLS,
+    **{
+        asked: call
+        for of in dict.fromkeys(PLUGGED.values())
+        for asked, call in import_module(f"plugins.{of}.calls").CALLS.items()
+    },
+}
+"""The same, with the operations of the plug-ins that come with it."""

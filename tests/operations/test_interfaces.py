@@ -12,23 +12,21 @@ import click
 import pytest
 from flask.testing import FlaskClient
 
-from memento.errors import MementoError
+from conftest import OFFLINE
 from memento.interfaces.cli import main
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.tools import Reach
-from memento.interfaces.reference import tools_of, verbs_of
+from memento.interfaces.reference import tools_of
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
 from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
 from memento.operations.base import Interface, complete, places_of, route_of, summary_of
 from memento.python import Memento, Memory
-from memento.service import handle
-from memento.service.context import HANDLERS
-from memento.sexpr.evaluation import Evaluation
-from memento.sexpr.verbs import VERBS, Host
+from memento.service.context import find_handler
 from operations.samples import Sample, make_sample
 
+TOOLS = tools_of()
 by_name = pytest.mark.parametrize("name", TABLE)
 PROTOCOL = "/sparql"
 """Where the protocols of SPARQL rule, which know parameters of their own."""
@@ -36,7 +34,6 @@ PROTOCOL = "/sparql"
 
 @pytest.fixture(scope="module")
 def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
-    from conftest import OFFLINE
     from memento.python import open_memento
 
     memento = open_memento(tmp_path_factory.mktemp("rest"), configured=OFFLINE)
@@ -55,7 +52,7 @@ def test_an_operation_is_declared_whole(name: str) -> None:
     operation = TABLE[name]
 
     assert summary_of(operation)
-    assert operation in HANDLERS
+    find_handler(operation, OFFLINE)
     assert all(field.description for field in fields_of(operation).values())
     assert set(operation.absent) <= set(get_args(Interface))
     assert all(why.strip() for why in operation.absent.values())
@@ -145,65 +142,8 @@ def test_an_operation_is_a_command_with_help(name: str) -> None:
 
 
 @by_name
-@pytest.mark.parametrize(("interface", "found"), [("mcp", tools_of()), ("sexpr", verbs_of())], ids=["mcp", "sexpr"])
-def test_an_operation_is_asked_by_tools_and_verbs_or_says_why_not(
-    name: str, interface: Interface, found: dict[str, list[str]]
-) -> None:
-    assert (interface in TABLE[name].absent) != bool(found.get(name)), "either it is there, or `absent` says why not"
-
-
-VERB_CALLS = {
-    "recall": '(recall "Oslo")',
-    "search": '(search "Where do I work?")',
-    "item": '(item "{memory}")',
-    "trace": '(trace "{memory}")',
-    "activate": '(activate (list "{memory}"))',
-    "stats": "(stats)",
-    "sparql": '(sparql "ASK {{}}")',
-    "policies": "(policies)",
-    "policy": '(policy "numbers")',
-    "run": '(run "nothing")',
-    "remember": '(remember "Rome is warm.")',
-    "associate": '(associate "{memory}" "{other}")',
-    "feedback": '(feedback "{memory}" "success")',
-    "decay!": "(decay!)",
-    "consolidate": "(consolidate)",
-    "compact": "(compact true)",
-    "archived": "(archived)",
-    "fading": "(fading)",
-    "unarchive": '(unarchive "{memory}")',
-    "set-policy": '(set-policy "again" (stats))',
-    "snapshot": "(snapshot true)",
-    "load": "(load)",
-}
-
-
-@pytest.mark.parametrize("verb", [verb for verb in VERBS.values() if verb.asks or verb.name in VERB_CALLS])
-def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sample: Sample) -> None:
-    asked: set[type[Operation[Any]]] = set()
-    context = memento.context
-    memento.set_policy("nothing", "true")
-
-    def call(operation: Operation[Any], /) -> Any:
-        asked.add(type(operation))
-        return handle(operation, context)
-
-    host = Host(
-        call=call,
-        namespace="main",
-        options=context.settings.sexpr,
-        count_current=lambda: 3,
-        export=lambda only: [],
-        load=lambda document: memento.import_rdf(sample.folder / "none.nq"),
-    )
-    try:
-        Evaluation(VERBS, within=host).evaluate_text(
-            VERB_CALLS[verb.name].format(memory=sample.memory, other=sample.other)
-        )
-    except MementoError:
-        assert verb.name in ("unarchive", "load")  # nothing is archived, and there is no such file
-
-    assert asked == set(verb.asks)
+def test_an_operation_is_asked_by_tools_or_says_why_not(name: str) -> None:
+    assert ("mcp" in TABLE[name].absent) != bool(TOOLS.get(name)), "either it is there, or `absent` says why not"
 
 
 class Recorder(Memento):

@@ -21,7 +21,7 @@ class CountLetters(Operation["int"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/letters"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model can count", "sexpr": "an expression can count"}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model can count"}
 
     text: Annotated[str, Meta(description="what to count in")]
     factor: Annotated[int, Meta(ge=1, le=9, description="how often each letter counts")] = 1

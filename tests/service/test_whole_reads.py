@@ -19,9 +19,9 @@ from memento.codec import plain
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, tag_iri
 from memento.model import Filter
-from memento.operations import Operation, care, cases, expressions, keys, sessions
+from memento.operations import Operation, care, cases, keys, sessions
 from memento.operations import recall as questions
-from memento.operations import strength as strengths
+from memento.plugins.living import operations as living
 from memento.python import Memento, open_memento
 from memento.search import nodes, pool
 from memento.search.engine import MemoryEngine
@@ -138,13 +138,13 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "list with keys": lambda m: keys.ListMemories(limit=6, offset=2),
     "list with keys by tag": lambda m: keys.ListMemories(tags=("decision",)),
     "recall over keys": lambda m: keys.RecallMemories("the oven of the bakery"),
-    "strength": lambda m: strengths.Strength(find(m, "oven of")),
-    "trace": lambda m: strengths.Trace(find(m, "oven of"), depth=3),
-    "activate": lambda m: strengths.Activate([find(m, "oven of")]),
-    "archive, tried": lambda m: strengths.Archive(True),
-    "fading": lambda m: strengths.ListFading(),
-    "archived": lambda m: strengths.ListArchived(),
-    "items": lambda m: expressions.RecallItems("the oven"),
+    "strength": lambda m: living.Strength(find(m, "oven of")),
+    "trace": lambda m: living.Trace(find(m, "oven of"), depth=3),
+    "activate": lambda m: living.Activate([find(m, "oven of")]),
+    "archive, tried": lambda m: living.Archive(True),
+    "fading": lambda m: living.ListFading(),
+    "archived": lambda m: living.ListArchived(),
+    "items": lambda m: living.RecallItems("the oven"),
     "cases": lambda m: cases.RetrieveCases("Bake for Clara."),
     "counts": lambda m: keys.MemoryStats(),
     "compact, tried": lambda m: care.Compact(True),

@@ -90,7 +90,7 @@ def test_a_name_that_can_be_no_namespace_is_refused(name: str) -> None:
         ("", ()),
         ("connectors", ("connectors",)),
         (" sexpr,keys ", ("keys", "sexpr")),
-        ("full", settings.TOOL_GROUPS),
+        ("full", settings.list_tool_groups()),
     ],
 )
 def test_groups_of_tools_are_switched_on_by_name(asked: str, groups: tuple[str, ...]) -> None:

@@ -18,8 +18,8 @@ from memento.errors import Forbidden, InputError, MementoError, NotFound
 from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
 from memento.iris import data_iri, inferred_iri
+from memento.plugins.living.sexpr.forms import print_form
 from memento.python import Memento, open_memento
-from memento.sexpr.forms import print_form
 from memento.time import now
 
 OPEN, SHUT, ABSENT, MINE = (data_iri("local", name) for name in ("company", "salaries", "nothing", "mine"))

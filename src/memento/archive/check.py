@@ -13,7 +13,7 @@ from itertools import chain
 from shutil import disk_usage
 from typing import Literal
 
-from memento import settings, telemetry
+from memento import plugin, settings, telemetry
 from memento.access import Access
 from memento.assets import VERSION
 from memento.backends import Backends, raise_if_store_is_missing
@@ -112,6 +112,7 @@ def report_health(
         degraded=harm,
         set_aside=find_set_aside(scope.tenant, access, parts),
         differences=parts.review.differences,
+        plugins=plugin.list_problems(),
     )
 
 

@@ -18,12 +18,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
+from memento import plugin
 from memento.errors import InputError
 from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
 from memento.intake.rows import KINDS, Record, decode_text, read_file, sift_rows, split_records
@@ -59,8 +60,8 @@ class _Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
-    """A file: JSON as records, or Markdown as text; errors name the last part of `path`."""
+class Document:
+    """A file: JSON as records, or anything else as text; errors name the last part of `path`."""
 
     path: Path
     records: Sequence[Record] = ()
@@ -75,28 +76,33 @@ class _Document:
 class Source:
     """A source of notes: how its documents are recognised, what reads them, and the name of its assistant."""
 
-    is_of: Callable[[_Document], bool]
-    read: Callable[[_Document, Source, Harvest, bool], None]
+    is_of: Callable[[Document], bool]
+    read: Callable[[Document, Source, Harvest, bool], None]
     assistant: str = ""
 
 
-def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -> Harvest:
+def harvest(
+    path: Path, source: str | None = None, *, all_turns: bool = False, left_out: Collection[str] = ()
+) -> Harvest:
     """
     Read a file, or every file of a folder, in the format of its source.
 
     Args:
         source: one of `SOURCES`; by default the content of each file decides.
         all_turns: also read what assistants said.
+        left_out: the plug-ins whose sources are not used.
 
     Raises:
         InputError: the format is unknown, the file is broken, or its name is that of a file of secrets; names the file and the
         position.
     """
-    if source is not None and source not in SOURCES:
-        raise InputError(f"{source[:40]!r} is no source of notes: give one of {', '.join(SOURCES)}")
+    owners = plugin.name_owners("importers")
+    sources = {name: one for name, one in SOURCES.items() if owners.get(name) not in left_out}
+    if source is not None and source not in sources:
+        raise InputError(f"{source[:40]!r} is no source of notes: give one of {', '.join(sources)}")
     found = Harvest()
     if not path.is_dir():
-        _read_one(path, source, found, all_turns, is_alone=True)
+        _read_one(path, source, sources, found, all_turns, is_alone=True)
         return found
     for one in _walk(path):
         try:
@@ -105,9 +111,9 @@ def harvest(path: Path, source: str | None = None, *, all_turns: bool = False) -
             found.skipped["its name says that secrets are in it"] += 1
             continue
         if one.suffix.lower() in KINDS:
-            _read_one(one, source, found, all_turns, is_alone=False)
+            _read_one(one, source, sources, found, all_turns, is_alone=False)
     if not found.files:
-        raise InputError(f"{path} has no file that can be read as {source or ', '.join(SOURCES)}")
+        raise InputError(f"{path} has no file that can be read as {source or ', '.join(sources)}")
     return found
 
 
@@ -129,7 +135,7 @@ def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -
     except OSError as error:
         raise InputError(f"{path.name} cannot be read: {error.strerror}") from error
     whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
-    document = _Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
+    document = Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
     found = Harvest()
     SOURCES[source].read(document, SOURCES[source], found, True)
     return [replace(row, position=None) for row in found.rows]
@@ -141,7 +147,15 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (Path(at) / name for name in sorted(names) if not (Path(at) / name).is_symlink())
 
 
-def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *, is_alone: bool) -> None:
+def _read_one(
+    path: Path,
+    source: str | None,
+    sources: Mapping[str, Source],
+    found: Harvest,
+    all_turns: bool,
+    *,
+    is_alone: bool,
+) -> None:
     is_markdown = path.suffix.lower() in (".md", ".markdown")
     data = read_file(path)
     text = decode_text(data, path.name)
@@ -155,10 +169,10 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
             found.skipped["it is no whole JSON"] += 1
             return
         records = []  # rows of our own: the good ones come in, the others are named
-    document = _Document(path=path, records=records, text="" if is_json else text)
+    document = Document(path=path, records=records, text="" if is_json else text)
     is_table = KINDS.get(path.suffix.lower()) == "csv"
     chosen = source or (
-        None if is_table else next((name for name, one in SOURCES.items() if one.is_of(document)), None)
+        None if is_table else next((name for name, one in sources.items() if one.is_of(document)), None)
     )
     if chosen is None and is_alone:
         sifted = sift_rows(data, path.name, KINDS.get(path.suffix.lower()))
@@ -172,7 +186,7 @@ def _read_one(path: Path, source: str | None, found: Harvest, all_turns: bool, *
     found.files += 1
     if chosen:
         before = len(found.rows)
-        SOURCES[chosen].read(document, SOURCES[chosen], found, all_turns)
+        sources[chosen].read(document, sources[chosen], found, all_turns)
         found.sources[chosen] += len(found.rows) - before
 
 
@@ -231,7 +245,7 @@ def find_noise(text: str) -> str:
     return reasons[0] if all(reasons) else ""
 
 
-def _read_chatgpt(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_chatgpt(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for conversation in document.records:
         mapping = conversation.fields.get("mapping")
         if not isinstance(mapping, dict):
@@ -291,7 +305,7 @@ def _read_chatgpt_turn(message: Record, node: Record, begun: datetime | None) ->
     )
 
 
-def _read_claude(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_claude(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for conversation in document.records:
         messages = conversation.fields.get("chat_messages")
         if not isinstance(messages, list):
@@ -321,7 +335,7 @@ _HARNESS = re.compile(
 """The beginnings of texts that a program sent in the user's name: its environment, instructions, the output of commands."""
 
 
-def _read_claude_code(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_claude_code(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     sessions: dict[str, list[_Turn]] = {}
     title = next((one.read_text("summary") for one in document.records if one.fields.get("type") == "summary"), None)
     for record in document.records:
@@ -342,7 +356,7 @@ def _read_claude_code(document: _Document, source: Source, found: Harvest, all_t
         _add_turns(turns, source, found, f"claude-code:{session}", title, all_turns)
 
 
-def _read_codex(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_codex(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     session, begun, turns = document.path.stem, None, list[_Turn]()
     for place, record in enumerate(document.records):
         kind, inside = record.fields.get("type"), record.fields.get("payload")
@@ -371,7 +385,7 @@ def _join_texts(content: object) -> str:
     return "\n".join(one for one in texts if isinstance(one, str) and one.strip())
 
 
-def _read_mem0(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_mem0(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for record in document.records:
         content = record.require_text("memory", "text", "data")
         found.rows.append(
@@ -383,7 +397,7 @@ def _read_mem0(document: _Document, source: Source, found: Harvest, all_turns: b
         )
 
 
-def _read_server_memory(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_server_memory(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     for record in document.records:
         kind = record.require_text("type")
         if kind == "relation":
@@ -396,7 +410,7 @@ def _read_server_memory(document: _Document, source: Source, found: Harvest, all
             texts = [_name_subject(one, title) for one in said]
         else:
             raise record.wrong("type", "entity or relation", kind)
-        found.rows += [_make_note(text, "server-memory", title) for text in texts if text.strip()]
+        found.rows += [make_note(text, "server-memory", title) for text in texts if text.strip()]
 
 
 FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -412,7 +426,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}[ \t]+\S[^\n]*")
 
 
-def _read_basic_memory(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_basic_memory(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     front, body = _split_front(document)
     title, at = _read_title(document, front), _read_day(document, front)
     texts = [_name_subject(" ".join(_TAG.sub("", one[2]).split()), title) for one in _OBSERVATION.finditer(body)]
@@ -421,16 +435,16 @@ def _read_basic_memory(document: _Document, source: Source, found: Harvest, all_
     ]
     prose = _RELATION.sub("", _OBSERVATION.sub("", body))
     texts += _list_paragraphs(prose, found)
-    found.rows += [_make_note(text, f"basic-memory:{front.get('permalink', title)}", title, at) for text in texts]
+    found.rows += [make_note(text, f"basic-memory:{front.get('permalink', title)}", title, at) for text in texts]
 
 
-def _read_obsidian(document: _Document, source: Source, found: Harvest, all_turns: bool) -> None:
+def _read_obsidian(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
     front, body = _split_front(document)
     title, at = _read_title(document, front), _read_day(document, front)
-    found.rows += [_make_note(text, f"obsidian:{title}", title, at) for text in _list_paragraphs(body, found)]
+    found.rows += [make_note(text, f"obsidian:{title}", title, at) for text in _list_paragraphs(body, found)]
 
 
-def _split_front(document: _Document) -> tuple[dict[str, str], str]:
+def _split_front(document: Document) -> tuple[dict[str, str], str]:
     """Split a note into the simple fields of its front matter and its body."""
     head = FRONT_MATTER.match(document.text)
     if head is None and re.match(r"---[ \t]*\r?\n[\w-]+:", document.text):
@@ -439,11 +453,11 @@ def _split_front(document: _Document) -> tuple[dict[str, str], str]:
     return fields, document.text[head.end() if head else 0 :]
 
 
-def _read_title(document: _Document, front: Mapping[str, str]) -> str:
+def _read_title(document: Document, front: Mapping[str, str]) -> str:
     return front.get("title") or document.path.stem
 
 
-def _read_day(document: _Document, front: Mapping[str, str]) -> datetime | None:
+def _read_day(document: Document, front: Mapping[str, str]) -> datetime | None:
     """Return the date of a note: the one it states, the one in its name, or when its file was changed."""
     for given in (*(front.get(name) for name in ("created", "created_at", "date")), document.path.stem[:10]):
         try:
@@ -472,7 +486,8 @@ def _list_paragraphs(body: str, found: Harvest) -> list[str]:
     return paragraphs + (["\n".join(lines).strip()] if any(one.strip() for one in lines) else [])
 
 
-def _make_note(text: str, source: str, title: str, at: datetime | None = None) -> NoteRow:
+def make_note(text: str, source: str, title: str, at: datetime | None = None) -> NoteRow:
+    """Return the row of a note whose key follows from its source, its title and its text, so that it is noted once."""
     return NoteRow(content=text, at=at, title=title, idempotency_key=f"{source[:100]}:{_digest(f'{title}|{text}')}")
 
 
@@ -500,51 +515,54 @@ def _read_time(record: Record, name: str) -> datetime | None:
     return record.read_instant(name)
 
 
-def _has(*names: str) -> Callable[[_Document], bool]:
+def _has(*names: str) -> Callable[[Document], bool]:
     """Recognise documents whose first record has all of some fields."""
     return lambda document: bool(document.records) and all(name in document.records[0].fields for name in names)
 
 
-def _is_claude_code(document: _Document) -> bool:
+def _is_claude_code(document: Document) -> bool:
     return any("sessionId" in one.fields and "message" in one.fields for one in document.records[:200])
 
 
-def _is_codex(document: _Document) -> bool:
+def _is_codex(document: Document) -> bool:
     return any(
         one.fields.get("type") in ("session_meta", "response_item") and isinstance(one.fields.get("payload"), dict)
         for one in document.records[:20]
     ) or (document.name.startswith("rollout-") and bool(document.records))
 
 
-def _is_mem0(document: _Document) -> bool:
+def _is_mem0(document: Document) -> bool:
     return bool(document.records) and "content" not in document.records[0].fields and _has("memory")(document)
 
 
-def _is_server_memory(document: _Document) -> bool:
+def _is_server_memory(document: Document) -> bool:
     kinds = {"entity": "observations", "relation": "relationType"}
     first = document.records[0].fields if document.records else {}
     return kinds.get(str(first.get("type")), "") in first
 
 
-def _is_basic_memory(document: _Document) -> bool:
+def _is_basic_memory(document: Document) -> bool:
     if not document.text:
         return False
     head = FRONT_MATTER.match(document.text)
     return bool(_OBSERVATION.search(document.text)) or bool(head and re.search("^permalink:", head[1], re.MULTILINE))
 
 
-def _is_obsidian(document: _Document) -> bool:
+def _is_obsidian(document: Document) -> bool:
     return bool(document.text) and bool(FRONT_MATTER.match(document.text) or _LINK.search(document.text))
 
 
-SOURCES: Mapping[str, Source] = {
-    "chatgpt": Source(is_of=_has("mapping"), read=_read_chatgpt, assistant="ChatGPT"),
-    "claude": Source(is_of=_has("chat_messages"), read=_read_claude, assistant="Claude"),
-    "claude-code": Source(is_of=_is_claude_code, read=_read_claude_code, assistant="Claude"),
-    "codex": Source(is_of=_is_codex, read=_read_codex, assistant="Codex"),
-    "mem0": Source(is_of=_is_mem0, read=_read_mem0),
-    "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
-    "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
-    "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
-}
-"""The sources; a more specific one comes before a less specific one."""
+SOURCES: Mapping[str, Source] = plugin.merge(
+    "importers",
+    {
+        "chatgpt": Source(is_of=_has("mapping"), read=_read_chatgpt, assistant="ChatGPT"),
+        "claude": Source(is_of=_has("chat_messages"), read=_read_claude, assistant="Claude"),
+        "claude-code": Source(is_of=_is_claude_code, read=_read_claude_code, assistant="Claude"),
+        "codex": Source(is_of=_is_codex, read=_read_codex, assistant="Codex"),
+        "mem0": Source(is_of=_is_mem0, read=_read_mem0),
+        "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
+        "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
+        "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
+    },
+)
+"""The sources; a more specific one comes before a less specific one, and those of plug-ins come last."""

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 import click
 import msgspec
 
-from memento import assets, ontology, python, settings, telemetry
+from memento import assets, ontology, plugin, python, settings, telemetry
 from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
@@ -29,7 +29,6 @@ from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_
 from memento.operations.base import Interface, complete, declared_answer, places_of, route_of, summary_of
 from memento.python import Memory
 from memento.retrieval import signals
-from memento.sexpr import verbs
 
 MADE = "Made by `make docs` from {source}."
 
@@ -39,7 +38,6 @@ INTERFACES: Mapping[Interface, str] = {
     "cli": "CLI",
     "python": "Python",
     "mcp": "MCP",
-    "sexpr": "s-expression",
 }
 """The names of the interfaces in text."""
 
@@ -57,6 +55,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "network": "outgoing connections, checked first",
         "vault": "the encrypted data folder: keys, encrypted files, the journal",
         "worker": "background work",
+        "plugin": "finds plug-ins, and says what one may add",
     },
     {"settings": "the settings", "model": "the data types"},
     {
@@ -80,7 +79,6 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "manifest": "maps of a memory",
         "overview": "profiles, session summaries, standing pages",
         "strength": "how use and time change memories",
-        "sexpr": "a small query language",
         "ontology": "the vocabulary",
         "intake": "reads input, and removes secrets from every text",
         "archive": "exports, backups, forgetting",
@@ -90,6 +88,10 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {"python": "`Memento` and `Client`: one method for each operation"},
     {"evaluation": "measures the quality of recall"},
     {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
+    {
+        "plugins": "what can be switched off: a folder each, with everything of its own",
+        "testing": "tests a plug-in",
+    },
 )
 """
 The rooms, from the bottom: a file imports from its own room or from a lower floor.
@@ -162,10 +164,10 @@ def write_operations() -> str:
         "Every operation is declared once, and each interface is generated from these declarations. A dash means that an operation",
         "is missing at an interface or works differently there; the list below each table gives the reasons.",
     ]
-    tools, spoken = tools_of(), verbs_of()
+    tools = tools_of()
     for theme, module in THEMES.items():
         lines += ["", f"## {theme.capitalize()}", "", _first_sentence(module.__doc__), ""]
-        heads = ("operation", "Python", "REST", "CLI", "MCP", "s-expression")
+        heads = ("operation", "Python", "REST", "CLI", "MCP")
         rows, reasons = [], dict[tuple[str, str], list[str]]()
         for operation in _operations_of(theme):
             name = name_of(operation)
@@ -176,7 +178,6 @@ def write_operations() -> str:
                     "–" if "rest" in operation.absent else f"[`{operation.route}`](rest.md#{name})",
                     f"`{command}`" if (command := command_of(name)) else "–",
                     ", ".join(f"`{one}`" for one in tools.get(name, ())) or "–",
-                    ", ".join(f"`{one}`" for one in spoken.get(name, ())) or "–",
                 )
             )
             for interface, why in operation.absent.items():
@@ -312,7 +313,7 @@ def write_queries() -> str:
     ]
     users, rooms = find_users(), dict[str, list[Sequence[str]]]()
     for name in assets.queries():
-        room, _, leaf = name.partition("/")
+        room, _, leaf = name.rpartition("/")
         path, query = _read_query(name)
         header = read_header(_with_users(query, users.get(name, ())))
         link = f"[`{leaf}`](../../{path})"
@@ -365,7 +366,7 @@ def find_users() -> dict[str, list[str]]:
     package = Path(__file__).parents[1]
     names, found = set(assets.queries()), dict[str, list[str]]()
     for path in sorted(package.rglob("*.py")):
-        for name in names.intersection(re.findall(r'"([a-z_]+/[a-z_]+)"', path.read_text(encoding="utf-8"))):
+        for name in names.intersection(re.findall(r'"([a-z_]+(?:/[a-z_]+)+)"', path.read_text(encoding="utf-8"))):
             found.setdefault(name, []).append(path.relative_to(package).as_posix())
     return found
 
@@ -416,15 +417,6 @@ def tools_of() -> dict[str, list[str]]:
     return found
 
 
-def verbs_of() -> dict[str, list[str]]:
-    """Return the verbs of s-expressions that call an operation, by the operation's name."""
-    found: dict[str, list[str]] = {}
-    for verb in verbs.VERBS.values():
-        for operation in verb.asks:
-            found.setdefault(name_of(operation), []).append(verb.name)
-    return found
-
-
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/openapi.json": write_openapi,
     "docs/reference/operations.md": write_operations,
@@ -445,7 +437,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 SECTIONS: Sequence[tuple[str, str, Callable[[], str | None]]] = (
     ("CONTRIBUTING.md", "rooms", write_rooms),
     ("docs/recall.md", "signals", write_signals),
-    ("docs/sexpr.md", "verbs", verbs.table),
+    *((*place.split("#"), write) for place, write in plugin.collect("sections").items()),
 )
 """The sections that are generated within a page: its path, their name, and their text; None leaves a section as it is."""
 

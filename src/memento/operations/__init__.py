@@ -2,38 +2,77 @@
 Declare every operation on a memory, once for all interfaces.
 
 `TABLE` has them by name, in the order of the reference pages. Loops over it generate REST and OpenAPI, the HTTP client, the
-commands, the s-expressions, the Python methods and the reference pages. `tests/operations` tests every operation at every
-interface.
+commands, the Python methods and the reference pages. `tests/operations` tests every operation at every interface.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from types import ModuleType
 from typing import Any
 
-from memento.operations import care, cases, expressions, graphs, intake, keys, notes, recall, sessions, strength
+from memento import plugin
+from memento.operations import care, cases, graphs, intake, keys, notes, recall, sessions
 from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
-__all__ = ["TABLE", "THEMES", "Field", "Operation", "check_fields", "check_value", "fields_of", "name_of"]
+__all__ = [
+    "TABLE",
+    "THEMES",
+    "Field",
+    "Operation",
+    "check_fields",
+    "check_value",
+    "fields_of",
+    "list_operations",
+    "name_of",
+]
 
-THEMES = {
-    "notes": notes,
-    "intake": intake,
-    "recall": recall,
-    "sessions": sessions,
-    "keys": keys,
-    "strength": strength,
-    "cases": cases,
-    "expressions": expressions,
-    "graphs": graphs,
-    "care": care,
-}
+THEMES: dict[str, ModuleType]
 """The modules that declare operations, in the order of the reference pages."""
-
-TABLE: Mapping[str, type[Operation[Any]]] = {
-    name_of(one): one
-    for module in THEMES.values()
-    for one in vars(module).values()
-    if isinstance(one, type) and issubclass(one, Operation) and one.__module__ == module.__name__
-}
+TABLE: dict[str, type[Operation[Any]]]
 """Every operation by its name."""
+PLUGGED: dict[str, str]
+"""The operations of plug-ins by their names, each with the name of its plug-in."""
+
+
+def __getattr__(name: str) -> Any:
+    # Not at import: a plug-in's module of operations imports this package, and is not complete before that is done.
+    if name not in ("THEMES", "TABLE", "PLUGGED"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals().update(_build_tables())
+    return globals()[name]
+
+
+def _build_tables() -> dict[str, Any]:
+    """Return the three tables above, plug-ins included; raise `PluginError` if a name or an address is taken."""
+    own = (notes, intake, recall, sessions, keys, cases, graphs, care)
+    themes = {module.__name__.rpartition(".")[2]: module for module in own}
+    table = {name: one for module in own for name, one in _declared_in(module).items()}
+    owners, addresses = dict.fromkeys(table, "Memento"), {one.route: "Memento" for one in table.values()}
+    plugged: dict[str, str] = {}
+    for of, module in plugin.merge("operations", dict.fromkeys(themes)).items():
+        if module is not None:
+            declared = _declared_in(module)
+            plugin.refuse_clash("operations", owners, declared, of)
+            plugin.refuse_clash("addresses", addresses, {one.route: "" for one in declared.values()}, of)
+            themes[of] = module
+            table |= declared
+            plugged |= dict.fromkeys(declared, of)
+            owners |= dict.fromkeys(declared, f"the plug-in {of}")
+            addresses |= {one.route: f"the plug-in {of}" for one in declared.values() if one.route}
+    return {"THEMES": themes, "TABLE": table, "PLUGGED": plugged}
+
+
+def _declared_in(module: ModuleType) -> dict[str, type[Operation[Any]]]:
+    return {
+        name_of(one): one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Operation) and one.__module__ == module.__name__
+    }
+
+
+def list_operations(left_out: Collection[str]) -> Mapping[str, type[Operation[Any]]]:
+    """Return the operations by name, without those of the plug-ins that are left out."""
+    from memento.operations import PLUGGED, TABLE
+
+    return {name: one for name, one in TABLE.items() if PLUGGED.get(name) not in left_out}

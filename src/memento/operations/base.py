@@ -45,7 +45,7 @@ A = TypeVar("A")
 O = TypeVar("O", bound="Operation[Any]")  # noqa: E741
 
 Right = Literal["read", "write", "admin"]
-Interface = Literal["rest", "client", "cli", "python", "mcp", "sexpr"]
+Interface = Literal["rest", "client", "cli", "python", "mcp"]
 
 if TYPE_CHECKING:
     from datetime import datetime

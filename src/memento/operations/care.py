@@ -19,7 +19,7 @@ else:
 
 STREAM = "it travels as a stream"
 WHOLE = "it concerns files of the machine"
-FOLDER: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the whole data folder")
+FOLDER: Mapping[Interface, str] = {"mcp": "it concerns the whole data folder"}
 
 
 class Export(Filtered["model.Exported"], frozen=True):
@@ -39,7 +39,7 @@ class Export(Filtered["model.Exported"], frozen=True):
     route: ClassVar[str] = "GET /memory/export"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 406)
-    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
+    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM}
 
     file: Annotated[
         File,
@@ -91,7 +91,7 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 422)
-    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE, "sexpr": WHOLE}
+    absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE}
 
     file: Annotated[File, Meta(description="the file to read, compressed or not")]
     form: (
@@ -112,7 +112,6 @@ class Status(Operation["model.Status"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/status"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`stats` has the memory in numbers"}
 
 
 class Check(Operation["tuple[model.Difference, ...]"], frozen=True):
@@ -214,7 +213,6 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 502)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": FOLDER["sexpr"]}
 
     model: (
         Annotated[
@@ -317,7 +315,6 @@ class Restore(Operation["model.Restored"], frozen=True):
 TOKENS: Mapping[Interface, str] = {
     "cli": "`memento token` works on the folder, whether a service runs or not",
     "mcp": "who gets access is for people to decide",
-    "sexpr": "it concerns the whole data folder",
 }
 
 
@@ -337,7 +334,7 @@ class ProbeStore(Operation["model.Probed"], frozen=True):
     route: ClassVar[str] = "POST /memory/store/probe"
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
-    absent: ClassVar[Mapping[Interface, str]] = dict.fromkeys(("mcp", "sexpr"), "it concerns another store")
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it concerns another store"}
 
     query_url: Annotated[Text, Meta(description="address for queries, such as http://127.0.0.1:7878/query")]
     update_url: Annotated[Text, Meta(description="address for updates, such as http://127.0.0.1:7878/update")]
@@ -347,7 +344,7 @@ class ProbeStore(Operation["model.Probed"], frozen=True):
     ] = False
 
 
-TENANTS: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the memory of others")
+TENANTS: Mapping[Interface, str] = {"mcp": "it concerns the memory of others"}
 
 
 class ListTenants(Operation["tuple[model.TenantShown, ...]"], frozen=True):

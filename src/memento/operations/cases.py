@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from memento.iris import IRI
-from memento.operations.base import Instant, Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.operations.base import Instant, Interface, Iri, Limit, Offset, Operation, Right, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -34,7 +34,6 @@ Score = Annotated[float, Meta(description="a judge's score", extra_json_schema={
 Efficiency = Annotated[
     float, Meta(description="the share of its cost that it saved", extra_json_schema={"minimum": 0, "maximum": 1})
 ]
-NO_VERB: Mapping[Interface, str] = {"sexpr": "expressions know memories, not cases"}
 
 
 class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
@@ -54,7 +53,7 @@ class AddCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model keeps one task at a time", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model keeps one task at a time"}
 
     rows: Annotated[Sequence[model.CaseRow], Meta(description="the tasks, each with what was done and how it ended")]
     domain: Domain | None = None
@@ -75,7 +74,6 @@ class RetrieveCases(Operation["model.CasesFound"], frozen=True):
 
     route: ClassVar[str] = "POST /cases/retrieve"
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     k: Annotated[Count, Meta(description="most cases in each section; default 4")] | None = None
@@ -100,7 +98,6 @@ class RetrieveCasesEach(Operation["tuple[model.CasesFound, ...]"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {
         "cli": "`memento cases retrieve` takes one task",
         "mcp": "a model has one task at a time",
-        "sexpr": "expressions know memories, not cases",
     }
 
     tasks: Annotated[Sequence[Text], Meta(description="what is to be done", extra_json_schema={"minItems": 1})]
@@ -124,7 +121,6 @@ class RewardCases(Operation["model.Credited"], frozen=True):
     route: ClassVar[str] = "POST /cases/retrievals/{retrieval}/reward"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     retrieval: Annotated[Iri, Meta(description="the IRI from `retrieve_cases`")]
     outcome: Annotated[model.Outcome, Meta(description="how the task ended")] | None = None
@@ -152,7 +148,6 @@ class GetCase(Operation["model.CaseShown"], frozen=True):
     route: ClassVar[str] = "GET /cases/{case}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     case: Annotated[Iri, Meta(description="the case")]
     domain: Domain | None = None
@@ -163,7 +158,7 @@ class ListCases(Operation["tuple[model.CaseShown, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task"}
 
     task: Annotated[Text, Meta(description="rank the cases by similarity to this task")] | None = None
     limit: Limit = 50
@@ -183,7 +178,7 @@ class ForgetCase(Operation["IRI"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go"}
 
     case: Annotated[Iri, Meta(description="the case")]
     erase: Annotated[
@@ -206,7 +201,7 @@ class NavigateCases(Operation["model.Navigated"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/view"
     fails: ClassVar[tuple[int, ...]] = (404, 413)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task"}
 
     zoom: Annotated[
         model.Zoom, Meta(description="what to show: cases, their steps, or communities of cases that share entities")
@@ -238,7 +233,6 @@ class CaseMetrics(Operation["model.CaseMetrics"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/metrics"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     domain: Domain | None = None
 
@@ -248,7 +242,7 @@ class CaseStatus(Operation["model.CaseStatus"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/status"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model retrieves the cases for its task"}
 
     domain: Domain | None = None
 
@@ -260,7 +254,7 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go"}
 
     keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
     strategy: (
@@ -290,7 +284,6 @@ class StartCase(Operation["model.TaskRun"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     plan: (
@@ -315,7 +308,6 @@ class TaskRun(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "GET /cases/runs/{run}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task: the IRI from `start_case` or `plan_task`")]
     domain: Domain | None = None
@@ -333,7 +325,7 @@ class RecordStep(Operation["model.TaskRun"], frozen=True):
     route: ClassVar[str] = "POST /cases/runs/{run}/steps"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 409, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento cases record` keeps a whole task", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento cases record` keeps a whole task"}
 
     run: Annotated[Iri, Meta(description="the task under way")]
     task: Annotated[Text, Meta(description="what the step does")]
@@ -369,7 +361,6 @@ class CompleteCase(Operation["model.Completed"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task under way")]
     outcome: Annotated[model.Outcome, Meta(description="how it ended")] | None = None
@@ -389,7 +380,7 @@ class TaskRuns(Operation["tuple[model.TaskRun, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /cases/runs"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model knows the runs that it started", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model knows the runs that it started"}
 
     state: Annotated[model.StepState, Meta(description="only tasks in this state")] | None = None
     limit: Limit = 50
@@ -415,7 +406,6 @@ class PlanTask(Operation["model.Planned"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     task: Annotated[Text, Meta(description="what is to be done")]
     steps: Annotated[
@@ -449,7 +439,6 @@ class ExecuteTask(Operation["model.Executed"], frozen=True):
     right: ClassVar[Right] = "admin"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 409, 415)
-    absent: ClassVar[Mapping[Interface, str]] = NO_VERB
 
     run: Annotated[Iri, Meta(description="the task: the IRI from `plan_task`")]
     uncertain: Annotated[
@@ -474,4 +463,4 @@ class ListTools(Operation["tuple[model.Offered, ...]"], frozen=True):
     route: ClassVar[str] = "GET /cases/tools"
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model has its own tools", **NO_VERB}
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model has its own tools"}

@@ -75,7 +75,6 @@ class Update(Operation["model.Changed"], frozen=True):
         "rest": PROTOCOL,
         "client": PROTOCOL,
         "mcp": "a model changes memories by notes, corrections and forgetting",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     sparql: Annotated[Text, Meta(description="the update")]
@@ -102,7 +101,6 @@ class GetGraph(Operation["tuple[bytes, str]"], frozen=True):
         "rest": STORE_PROTOCOL,
         "client": STORE_PROTOCOL,
         "mcp": "a model asks `memento_sparql`",
-        "sexpr": "an expression asks `sparql`",
     }
 
     graph: GraphName | None = None
@@ -126,7 +124,6 @@ class PutGraph(Operation["model.Changed"], frozen=True):
         "rest": STORE_PROTOCOL,
         "client": STORE_PROTOCOL,
         "mcp": "a model changes memories by notes, corrections and forgetting",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     document: Annotated[bytes, Meta(description="the triples")]

@@ -12,8 +12,6 @@ from memento.operations.base import Interface, Limit, Offset, Operation, Right, 
 if TYPE_CHECKING:
     from memento import model
 
-_VERBS: Mapping[Interface, str] = {"sexpr": "an expression remembers one text at a time"}
-
 
 class Ingest(Operation["model.Ingested"], frozen=True):
     """
@@ -32,7 +30,6 @@ class Ingest(Operation["model.Ingested"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = _VERBS
 
     file: Annotated[Text, Meta(description="the absolute path of a file or a folder, or the address of a page")]
     dry_run: Annotated[bool, Meta(description="read and count, and write nothing")] = False
@@ -63,7 +60,6 @@ class IndexProject(Operation["model.Ingested"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = _VERBS
 
     folder: Annotated[Text, Meta(description="the absolute path of the project")]
     force: Annotated[bool, Meta(description="read it again")] = False
@@ -86,7 +82,6 @@ class MemoryFile(Operation["model.FileAnswer"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "the memory tool is run by the program that asks the model; over MCP a model notes and recalls",
-        "sexpr": "an expression remembers one text at a time",
     }
 
     command: Annotated[
@@ -111,11 +106,9 @@ class MemoryFile(Operation["model.FileAnswer"], frozen=True):
 
 _SESSIONS: Mapping[Interface, str] = {
     "mcp": "hooks and the proxy send what was said; a model writes notes itself",
-    "sexpr": "an expression remembers one text at a time",
 }
 _YES: Mapping[Interface, str] = {
     "mcp": "what is captured is for the user to accept, not for a model",
-    "sexpr": "what is captured is for the user to accept, not for a model",
 }
 
 
@@ -198,7 +191,4 @@ class WriteAheadLog(Operation["tuple[model.LogEntry, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/log"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memento_status` counts the notes that wait",
-        "sexpr": "what an expression writes never waits",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento_status` counts the notes that wait"}

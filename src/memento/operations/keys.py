@@ -25,7 +25,6 @@ class FindKeys(Operation["model.FoundKeys"], frozen=True):
     route: ClassVar[str] = "GET /memory/keys"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     query: Annotated[Text, Meta(description="a short phrase or a question")]
     k: Annotated[int, Meta(ge=1, le=20, description="most keys")] = 8
@@ -43,7 +42,6 @@ class ReadKey(Operation["model.KeyPage"], frozen=True):
     route: ClassVar[str] = "GET /memory/keys/{iri}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="a key as `find_keys` gives it, or an entity")]
     query: Annotated[str, Meta(description="also rank by similarity to this")] | None = None
@@ -65,7 +63,6 @@ class ReadMemory(Operation["model.OpenedMemory"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/{iri}/read"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
     via: Annotated[str, Meta(description="the key that led here: its link is strengthened")] | None = None
@@ -85,7 +82,6 @@ class Related(Operation["model.Related"], frozen=True):
     route: ClassVar[str] = "GET /memory/{iri}/related"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     iri: Annotated[Iri, Meta(description="the memory")]
 
@@ -102,7 +98,6 @@ class RecallMemories(Operation["model.DirectRecall"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/keys/recall"
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     query: Annotated[Text, Meta(description="what to find")]
     k: Annotated[int, Meta(ge=1, le=50, description="most memories; twice as many with `expand`")] = 5
@@ -174,10 +169,7 @@ class RememberBatch(Operation["tuple[model.BatchRow, ...]"], frozen=True):
     route: ClassVar[str] = "POST /memory/remember/batch"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "cli": "`memento import` takes files",
-        "sexpr": "an expression remembers one text at a time",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento import` takes files"}
 
     items: Annotated[
         Sequence[model.ToRemember], Meta(description="texts with their keys, 100 at most", extra={"fails_apart": True})
@@ -190,7 +182,6 @@ class Conversation(Operation["tuple[model.TurnRow, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/conversation"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     session: Annotated[Text, Meta(description="the conversation")]
     turn: (
@@ -210,7 +201,6 @@ class ListMemories(Filtered["tuple[model.MemoryRow, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/memories"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression finds memories by `recall` and `search`"}
 
     limit: Limit = 50
     offset: Offset = 0
@@ -223,7 +213,6 @@ class CleanupExpired(Operation["model.Cleaned"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression tidies up by `consolidate`"}
 
 
 class MemoryStats(Operation["model.MemoryStats"], frozen=True):

@@ -37,7 +37,6 @@ class Note(Operation["model.Noted"], frozen=True):
     right: ClassVar[Right] = "write"
     statuses: ClassVar[tuple[int, ...]] = (201, 202)
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression keeps a text unchanged, by `remember`"}
 
     content: Annotated[Text, Meta(description="what to remember, in the user's own words")]
     at: (
@@ -96,10 +95,7 @@ class NoteStatus(Operation["model.NoteStatus"], frozen=True):
     route: ClassVar[str] = "GET /memory/notes/{iri}/status"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memento_status` counts the notes that wait",
-        "sexpr": "what an expression writes never waits",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento_status` counts the notes that wait"}
 
     iri: Annotated[Iri, Meta(description="the note")]
 
@@ -109,10 +105,7 @@ class ListWaiting(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/notes/waiting"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memento_status` counts the notes that wait",
-        "sexpr": "what an expression writes never waits",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento_status` counts the notes that wait"}
 
 
 class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
@@ -125,10 +118,7 @@ class Retry(Operation["tuple[model.NoteStatus, ...]"], frozen=True):
     route: ClassVar[str] = "POST /memory/retry"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "notes that wait are retried automatically",
-        "sexpr": "what an expression writes never waits",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "notes that wait are retried automatically"}
 
 
 class ImportNotes(Operation["model.Imported"], frozen=True):
@@ -144,10 +134,7 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     route: ClassVar[str] = "POST /memory/import"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "cli": "`memento import` reads files of several kinds",
-        "sexpr": "an expression remembers one text at a time",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento import` reads files of several kinds"}
 
     rows: Annotated[Sequence[model.NoteRow], Meta(description="the notes, in order")]
     consolidate: Annotated[
@@ -173,7 +160,6 @@ class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "a model gives tags with the note; changing them is for the user to decide",
-        "sexpr": "an expression gives tags as it remembers",
     }
 
     iri: Annotated[Iri, Meta(description="a memory or a note")]
@@ -200,7 +186,6 @@ class Correct(Operation["model.Noted"], frozen=True):
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
     iri: Annotated[Iri, Meta(description="the memory, or a claim of it")]
     content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
@@ -235,7 +220,6 @@ class Undo(Operation["model.Undone"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "a model corrects; what becomes current again is for the user to decide",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     iri: Annotated[Iri, Meta(description="the invalidation, or the retired memory or claim: its latest one is undone")]
@@ -248,7 +232,6 @@ class Disputes(Operation["tuple[model.Dispute, ...]"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "recall tells a model of contradictions; the list of them is for the user to settle",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     limit: Annotated[int, Meta(ge=1, le=1000, description="most of them")] = 100
@@ -270,7 +253,6 @@ class Settle(Operation["model.Settled"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "a model corrects; which of two memories is right is for the user to decide",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     kept: Annotated[Iri, Meta(description="the memory that is right")]
@@ -295,7 +277,6 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
     iri: Annotated[Iri, Meta(description="a memory, a claim, a note, or an agent as `sources` names it")]
     erase: Annotated[
@@ -319,7 +300,6 @@ class ForgetTagged(Operation["model.Forgotten"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression changes memories by its own verbs"}
 
     tags: Annotated[Sequence[str], Meta(description="the tags; a memory must have one of them")]
     erase: Annotated[
@@ -342,7 +322,6 @@ class Unforget(Operation["model.Unforgotten"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "a model forgets when the user says so; what comes back is for the user to decide",
-        "sexpr": "an expression changes memories by its own verbs",
     }
 
     iri: Annotated[Iri, Meta(description="a memory, a claim or a note")]
@@ -361,7 +340,6 @@ class Sources(Operation["tuple[model.Source, ...]"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404,)
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "`memento_recall` and `memento_timeline` name the note of each memory",
-        "sexpr": "an expression asks `sparql`",
     }
 
     iri: Annotated[Iri, Meta(description="a memory or a note")]

@@ -134,7 +134,6 @@ class Get(Operation["model.Described"], frozen=True):
     route: ClassVar[str] = "GET /memory/{iri}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`item` shows a memory with its numbers"}
 
     iri: Annotated[Iri, Meta(description="what to show")]
     explain: Annotated[
@@ -155,7 +154,6 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/list"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     limit: Limit = 50
     offset: Offset = 0
@@ -175,9 +173,6 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     route: ClassVar[str] = "GET /memory/relations"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "sexpr": "an expression follows links by `trace`, and asks `sparql`",
-    }
 
     iri: Annotated[Iri, Meta(description="a memory")] | None = None
     entity: (
@@ -194,10 +189,7 @@ class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/tags"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memory_stats` counts them",
-        "sexpr": "`stats` counts them",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memory_stats` counts them"}
 
     alone: Alone = False
 
@@ -212,10 +204,7 @@ class Entities(Operation["tuple[model.RecalledEntity, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/entities"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model asks `memento_sparql`",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model asks `memento_sparql`"}
 
     limit: Limit = 10
 
@@ -234,7 +223,6 @@ class Timeline(Operation["model.Timeline"], frozen=True):
     route: ClassVar[str] = "GET /memory/timeline"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression asks `sparql`"}
 
     subject: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
     as_of: AsOf | None = None
@@ -254,10 +242,7 @@ class Neighbours(Operation["model.Neighbourhood"], frozen=True):
     route: ClassVar[str] = "GET /memory/neighbours"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model asks `memento_sparql`",
-        "sexpr": "an expression asks `sparql`, and `trace` follows associations",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model asks `memento_sparql`"}
 
     nodes: Annotated[
         Sequence[str],
@@ -279,10 +264,7 @@ class FindPath(Operation["model.Neighbourhood"], frozen=True):
     route: ClassVar[str] = "GET /memory/path"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model asks `memento_sparql`",
-        "sexpr": "`trace` follows associations",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model asks `memento_sparql`"}
 
     start: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
     end: Annotated[Text, Meta(description="the name of an entity, an IRI, or `me`")]
@@ -316,7 +298,4 @@ class Infer(Operation["model.Inferred"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/inferred"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model asks `memento_sparql`",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model asks `memento_sparql`"}

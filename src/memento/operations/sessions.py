@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memento import model
 
 BODY = (413, 415)
-_EXPRESSION: Mapping[Interface, str] = {"sexpr": "an expression asks `recall` and `sparql`"}
 
 Name = Annotated[Text, Meta(description="its name, 200 characters at most")]
 
@@ -34,7 +33,6 @@ class StartSession(Operation["model.SessionBundle"], frozen=True):
     route: ClassVar[str] = "POST /memory/session"  # a folder is taken in: no link may do that
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = BODY
-    absent: ClassVar[Mapping[Interface, str]] = _EXPRESSION
 
     query: Annotated[str, Meta(description="what the session is about; default the most important memories")] | None = (
         None
@@ -60,7 +58,6 @@ class SummarizeSession(Operation["model.SessionSummary"], frozen=True):
     route: ClassVar[str] = "POST /memory/session/summary"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "an expression remembers one text at a time"}
 
     session: Annotated[str, Meta(description="the conversation; default the latest")] | None = None
     by_model: Annotated[bool, Meta(description="let the model of the settings word it, if one is set")] = True
@@ -76,7 +73,6 @@ class Profile(Operation["model.Profile"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/profile"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`stats` has the memory in numbers"}
 
     regenerate: Annotated[bool, Meta(description="count again, even if nothing was written")] = False
 
@@ -101,7 +97,6 @@ class SetPage(Operation["model.Page"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = BODY
     absent: ClassVar[Mapping[Interface, str]] = {
         "mcp": "which pages there are is for the user to decide; `memento://page/{name}` reads one",
-        "sexpr": "an expression asks `sparql`",
     }
 
     name: Name
@@ -114,10 +109,7 @@ class Pages(Operation["tuple[model.Page, ...]"], frozen=True):
 
     route: ClassVar[str] = "GET /memory/pages"
     is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "`memento://page/{name}` reads one",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento://page/{name}` reads one"}
 
 
 class ReadPage(Operation["model.Page"], frozen=True):
@@ -131,10 +123,7 @@ class ReadPage(Operation["model.Page"], frozen=True):
     route: ClassVar[str] = "GET /memory/pages/{name}"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "it is the resource `memento://page/{name}`",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://page/{name}`"}
 
     name: Name
 
@@ -151,10 +140,7 @@ class RemovePage(Operation["model.Page"], frozen=True):
     right: ClassVar[Right] = "write"
     is_destructive: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "which pages there are is for the user to decide",
-        "sexpr": "an expression asks `sparql`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "which pages there are is for the user to decide"}
 
     name: Name
 
@@ -171,10 +157,7 @@ class Ask(Operation["model.Replied"], frozen=True):
     route: ClassVar[str] = "POST /ask"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = BODY
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "a model recalls, and answers itself",
-        "sexpr": "an expression finds memories by `recall`",
-    }
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model recalls, and answers itself"}
 
     question: Annotated[Text, Meta(description="what to answer", extra={"aliases": ("query",)})]
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories")] = 10

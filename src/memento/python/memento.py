@@ -31,6 +31,7 @@ class Memento(Memory):
 
     def __init__(self, service: Service, access: Access = OWNER) -> None:
         self.service = service
+        self.left_out = service.settings.plugins.left_out
         self._access = access
 
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:

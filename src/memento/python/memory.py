@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec,
 
 from msgspec import structs
 
+from memento import plugin
 from memento.codec import decode
 from memento.errors import InputError
 from memento.operations import (
+    PLUGGED,
+    TABLE,
     Operation,
     care,
     cases,
-    expressions,
     graphs,
     intake,
     keys,
@@ -29,7 +31,6 @@ from memento.operations import (
     sessions,
 )
 from memento.operations import recall as questions
-from memento.operations import strength as strengths
 from memento.operations.base import complete
 
 if TYPE_CHECKING:
@@ -95,8 +96,16 @@ class Memory(ABC):
     the namespace that it works on; default that of the memory.
     """
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            """Return the method for an operation of a plug-in, which is a method like the others when the program runs."""
+
     on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
     """Called with the notice about an answer that has no field `notice`: for example that the namespace has no memories."""
+
+    left_out: Collection[str] = ()
+    """The plug-ins that are switched off, as far as this process knows them."""
 
     @abstractmethod
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
@@ -158,17 +167,6 @@ class Memory(ABC):
     relations = Method(questions.Relations)
     memory_stats = Method(keys.MemoryStats)
 
-    strength = Method(strengths.Strength)
-    feedback = Method(strengths.Feedback)
-    associate = Method(strengths.Associate)
-    trace = Method(strengths.Trace)
-    activate = Method(strengths.Activate)
-    decay = Method(strengths.Decay)
-    archive = Method(strengths.Archive)
-    list_fading = Method(strengths.ListFading)
-    list_archived = Method(strengths.ListArchived)
-    unarchive = Method(strengths.Unarchive)
-
     retrieve_cases = Method(cases.RetrieveCases)
     retrieve_cases_each = Method(cases.RetrieveCasesEach)
     reward_cases = Method(cases.RewardCases)
@@ -189,12 +187,6 @@ class Memory(ABC):
     plan_task = Method(cases.PlanTask)
     execute_task = Method(cases.ExecuteTask)
     list_tools = Method(cases.ListTools)
-
-    evaluate = Method(expressions.Evaluate)
-    recall_items = Method(expressions.RecallItems)
-    get_item = Method(expressions.GetItem)
-    policies = Method(expressions.Policies)
-    set_policy = Method(expressions.SetPolicy)
 
     query = Method(graphs.Query)
     update = Method(graphs.Update)
@@ -242,7 +234,7 @@ class Memory(ABC):
         """
         from memento.intake.importers import harvest
 
-        found = harvest(Path(path), source, all_turns=all_turns)
+        found = harvest(Path(path), source, all_turns=all_turns, left_out=self.left_out)
         return replace(self.import_notes(found.rows, **options), refused=tuple(found.refused))
 
     def ingest(
@@ -360,6 +352,11 @@ class Memory(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+for _name, _of in PLUGGED.items():
+    plugin.refuse_clash("methods", dict.fromkeys(dir(Memory), "Memento"), (_name,), _of)
+    setattr(Memory, _name, Method(TABLE[_name]))
 
 
 def _read_row(number: int, row: object) -> NoteRow:

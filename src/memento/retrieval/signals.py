@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memento import plugin
 from memento.iris import user_of
 from memento.model import Filter
 from memento.retrieval.chains import CLOSE, Path, Step, score_paths, score_steps, walk_claims
@@ -713,3 +714,13 @@ def _fit_days(one: PartialDate, days: NDArray[np.int64]) -> Signal:
     if one.year:
         fits[months - ahead != (one.year - 1970) * 12 + one.month - 1] *= 0.2
     return fits
+
+
+def add_plugins() -> None:
+    """Register the signals of the plug-ins; raise `PluginError` if a name is taken."""
+    for name, of in plugin.name_owners("signals").items():
+        plugin.refuse_clash("signals", dict.fromkeys(SIGNALS, "Memento"), (name,), of)
+    plugin.collect("signals")
+
+
+add_plugins()

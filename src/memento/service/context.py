@@ -25,7 +25,7 @@ from zoneinfo import ZoneInfo
 from msgspec import json as msgspec_json
 from msgspec import structs
 
-from memento import telemetry
+from memento import plugin, telemetry
 from memento.access import OWNER, Access, Right, Tokens
 from memento.archive.check import Watch, explain_failure
 from memento.archive.read import resolve_subject
@@ -69,7 +69,7 @@ from memento.keys.remember import WriteContext
 from memento.keys.view import KeyView
 from memento.manifest import Maps
 from memento.model import Degraded, Filter, Page, Recollection, Scope
-from memento.operations import Operation, check_fields
+from memento.operations import PLUGGED, Operation, check_fields, name_of
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.operations.intake import Capture
 from memento.overview import Pages, Profiles
@@ -630,6 +630,22 @@ def handles(operation: type[O]) -> Callable[[Callable[[O, Context], A]], Callabl
     return add_handler
 
 
+def find_handler(kind: type[Operation[Any]], settings: Settings) -> Callable[[Any, Context], Any]:
+    """
+    Return the handler of an operation; the first call of an operation of a plug-in imports the plug-in's handlers.
+
+    Raises:
+        NotFound: its plug-in is left out.
+    """
+    name = name_of(kind)
+    of = PLUGGED.get(name)
+    if of in settings.plugins.left_out:
+        raise NotFound(f"there is no operation {name}: the plug-in {of} is switched off by plugins.off")
+    if of and kind not in HANDLERS:
+        plugin.load_handlers(of)
+    return HANDLERS[kind]
+
+
 def spell_out(operation: Operation[A], context: Context) -> Operation[A]:
     """
     Return an operation with abbreviated IRIs, named by their ends, in full.
@@ -718,7 +734,7 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     """
     Answer an operation. Ask again once if a question was embedded before the embedder was switched.
     """
-    handler, embedder = HANDLERS[type(operation)], context.stores.embedder
+    handler, embedder = find_handler(type(operation), context.settings), context.stores.embedder
 
     def ask() -> Any:
         with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)) as left_out:

@@ -25,7 +25,7 @@ from doors import serving, shim_of, text_of
 from memento.datadir import DataFolder
 from memento.interfaces.mcp import catalogue, shim
 from memento.python import Memento, open_memento
-from memento.settings import TOOL_GROUPS
+from memento.settings import list_tool_groups
 
 Era = Literal["auto", "legacy"]
 Json = dict[str, Any]
@@ -305,7 +305,7 @@ def test_the_shim_waits_for_no_heavy_library(memory: Memento, address: str) -> N
         check=True,
     )
 
-    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(TOOL_GROUPS))
+    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(list_tool_groups()))
     assert done.stderr.strip() == "set()"
 
 

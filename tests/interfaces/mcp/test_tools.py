@@ -10,9 +10,9 @@ import pytest
 from memento.errors import InputError
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.tools import USUAL, Tool
-from memento.settings import TOOL_GROUPS
+from memento.settings import list_tool_groups
 
-EVERY = list(catalogue.tools(TOOL_GROUPS, direct=True).values())
+EVERY = list(catalogue.tools(list_tool_groups(), direct=True).values())
 
 
 def test_the_default_tools_are_at_most_eight_and_those_of_the_design() -> None:
@@ -29,7 +29,7 @@ def test_the_default_tools_are_at_most_eight_and_those_of_the_design() -> None:
 
 def test_a_group_adds_its_tools_after_the_default_ones() -> None:
     assert list(catalogue.tools(("connectors",)))[-2:] == ["search", "fetch"]
-    assert tuple(catalogue.GROUPS) == TOOL_GROUPS
+    assert tuple(catalogue.GROUPS) == list_tool_groups()
 
 
 @pytest.mark.parametrize("tool", EVERY, ids=lambda tool: tool.name)
@@ -55,11 +55,11 @@ def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
     assert [tool.name for tool in EVERY if not tool.reads_only] == [
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
-        *("feedback", "associate", "decay", "archive", "unarchive"),
         *("memory_save", "memory_forget", "memory_import", "memory_session_start", "memory_session_summary"),
         *("memory_index", "memory_ingest", "memory_profile", "memory_compact", "memory_migrate"),
         *("memento_case_retrieve", "memento_case_record", "memento_case_reward", "memento_case_plan"),
         "memento_case_run",
+        *("feedback", "associate", "decay", "archive", "unarchive"),
         "memory",
     ]
     assert [tool.name for tool in EVERY if tool.reaches_out] == ["memory_ingest", "memento_case_run"]

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from memento import plugin
 from memento.errors import FolderInUse, InputError, NotFound
 from memento.interfaces.cli.base import (
     FAILED,
@@ -25,6 +27,7 @@ from memento.interfaces.cli.base import (
     print_answer,
     running,
 )
+from memento.operations import PLUGGED
 
 if TYPE_CHECKING:
     from memento.access import Tokens
@@ -109,7 +112,7 @@ def serve_stdio(chosen: Chosen) -> None:
     configure_logging()
     service = Service(chosen.folder, namespace_of(chosen))
     known = load_client(chosen.folder.settings_file)
-    groups = offered_groups(known.cases)
+    groups = offered_groups(known)
     direct = "keys" in groups and known.keys.direct
     asking = known.mcp.confirmation
     Shim(service, groups, claimed_stdout(), direct=direct, confirmation=asking).serve_lines(iter(sys.stdin.buffer))
@@ -354,6 +357,78 @@ def print_settings_page() -> None:
     from memento.settings import table
 
     click.echo(table(), nl=False)
+
+
+@command("plugins")
+@click.option("--on", "switched_on", multiple=True, metavar="NAME", help="Switch a plug-in on, from the next start on.")
+@click.option("--off", "switched_off", multiple=True, metavar="NAME", help="Switch a plug-in off; its data stay.")
+@click.option("--strict", is_flag=True, help="Fail if a plug-in cannot be loaded.")
+def list_plugins(chosen: Chosen, switched_on: tuple[str, ...], switched_off: tuple[str, ...], strict: bool) -> None:
+    """List the plug-ins: what each adds, and what it costs at a start. Switch them on or off."""
+    if switched_on or switched_off:
+        _switch_plugins(chosen, frozenset(switched_on), frozenset(switched_off))
+    rows = describe_plugins(chosen.settings().plugins.left_out)
+    print_answer(chosen, rows, lambda: "\n".join(map(_show_plugin, rows)) or "No plug-in is installed.")
+    if strict and any(row["state"] == "problem" for row in rows):
+        raise SystemExit(FAILED)
+
+
+def describe_plugins(left_out: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Describe each plug-in: its state, what it adds by kind, and the modules and milliseconds that it takes to start a service."""
+    from memento.interfaces.mcp import catalogue as catalogue  # a plug-in does not cost what it shares with Memento
+    from memento.interfaces.web import rest as rest
+
+    for kind in get_args(plugin.Kind):
+        plugin.collect(kind)
+    rows = []
+    for name, found in plugin.find_plugins().items():
+        state = "problem" if found.problem else "off" if name in left_out else "on"
+        brings: dict[str, list[str]] = {
+            kind: sorted(one for one, of in plugin.name_owners(kind).items() if of == name) for kind in _BROUGHT
+        }
+        brings["operations"] = sorted(operation for operation, of in PLUGGED.items() if of == name)
+        rows.append(
+            {
+                "name": name,
+                "state": state,
+                "summary": found.plugin.summary if found.plugin else "",
+                "distribution": found.distribution,
+                "problem": found.problem,
+                "brings": {kind: names for kind, names in brings.items() if names},
+                "modules": found.modules,
+                "ms": round(found.seconds * 1000, 1),
+            }
+        )
+    return rows
+
+
+_BROUGHT: tuple[Literal["groups", "settings", "tools"], ...] = ("groups", "settings", "tools")
+
+
+def _show_plugin(row: Mapping[str, Any]) -> str:
+    said = row["problem"] or row["summary"]
+    brings = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in row["brings"].items())
+    lines = [f"{row['name']:<12} {row['state']:<8} {said}", f"{'':21} {brings}" if brings else ""]
+    return "\n".join(
+        [line for line in lines if line] + [f"{'':21} {row['modules']} modules, {row['ms']:g} ms at a start"]
+    )
+
+
+def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: frozenset[str]) -> None:
+    """Write into the settings file which plug-ins are off; raise `InputError` for one that is not installed."""
+    from memento.settings import set_in_file
+
+    known = plugin.find_plugins()
+    for name in sorted(switched_on | switched_off):
+        if name not in known:
+            raise InputError(f"there is no plug-in {name[:80]!r}: there are {', '.join(known) or 'none'}")
+    off = (chosen.settings().plugins.left_out | switched_off) - switched_on
+    file = chosen.folder.settings_file
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    chosen.home_folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(set_in_file(text, "plugins", {"off": ", ".join(sorted(off))}), encoding="utf-8")
+    if running(chosen):
+        chosen.tell("a service runs: it takes this up when it starts again")
 
 
 @command("encrypt")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from memento import __version__
+from memento import __version__, plugin
 from memento.errors import DiskFull, InputError, MementoError, SettingsError
 from memento.interfaces.cli.views import show_listing, use_shell_words
 
@@ -232,15 +232,15 @@ MEANT = {
 """Command names that people know from other programs, and the commands of Memento that do the same."""
 
 
-LISTED: Mapping[str, tuple[str, ...]] = {
+LISTED: dict[str, tuple[str, ...]] = {
     "Say and ask": ("note", "recall", "ask", "timeline", "query"),
     "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "disputes", "care"),
     "Bring in and take out": ("import", "export", "ingest", "files", "inbox", "sync", "backup", "restore", "graph"),
     "Run and protect": (
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
-        "upgrade",
+        *("plugins", "upgrade"),
     ),
-    "Plug-ins": ("keys", "living", "cases", "session", "expressions"),
+    "Plug-ins": ("keys", "cases", "session"),
 }
 """The commands that `memento --help` shows, in five groups."""
 
@@ -265,8 +265,6 @@ OLD_NAMES: Mapping[str, str] = {
     "walk": "keys walk",
     "remember": "keys remember",
     "pages": "session pages",
-    "eval-sexpr": "expressions eval",
-    "repl": "expressions repl",
 }
 """Commands of earlier versions that are now in a group: they still work under their old names, which no help shows."""
 
@@ -275,7 +273,6 @@ NEW_GROUPS: Mapping[str, str] = {
     "care": "Check the memory, tidy it up, settle disputes, measure recall.",
     "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
     "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
-    "expressions": "Evaluate s-expressions over the memory.",
 }
 
 
@@ -303,6 +300,11 @@ class Subcommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if ctx.parent is None and (of := plugin.name_owners("groups").get(args[0])) in _find_left_out(ctx):
+            raise click.UsageError(
+                f"there is no command {args[0]!r}: its plug-in is switched off; `memento plugins --on {of}` switches it on",
+                ctx,
+            )
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -316,6 +318,22 @@ class Subcommands(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx) from error
 
 
+def _find_left_out(ctx: click.Context) -> frozenset[str]:
+    """Return the plug-ins that are switched off. The settings are read only where there may be some: help must be quick."""
+    chosen = ctx.find_object(Chosen) or Chosen()
+    file = chosen.folder.settings_file
+    may_be_set = any(name.startswith("MEMENTO_") for name in os.environ) or Path(".env").is_file()
+    if not (may_be_set or file.is_file() or file.with_name(".env").is_file()):
+        return frozenset()
+    from memento.settings import home_and_namespace, load_client
+
+    home = chosen.home or home_and_namespace()[0]
+    try:
+        return load_client(Path(home) / file.name if home else file).plugins.left_out
+    except MementoError:  # the command itself says what is wrong; help must work
+        return frozenset()
+
+
 class Commands(Subcommands):
     """The top group: prints a failure as one line on stderr; exits with 1 for a failure, 2 for wrong usage, 3 for a full disk."""
 
@@ -324,7 +342,11 @@ class Commands(Subcommands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names of the commands, by group: on one screen with the options."""
         with formatter.section("Commands"):
-            formatter.write_dl([(title, ", ".join(names)) for title, names in LISTED.items()], col_max=22)
+            owners, left_out = plugin.name_owners("groups"), _find_left_out(ctx)
+            shown = {
+                title: [one for one in names if owners.get(one) not in left_out] for title, names in LISTED.items()
+            }
+            formatter.write_dl([(title, ", ".join(names)) for title, names in shown.items()], col_max=22)
         formatter.write_text("`memento help GROUP` describes the commands of a group, as in `memento help run`.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
@@ -396,6 +418,7 @@ def common(of: F, *, outermost: bool = False, without: str = "") -> F:
             "--home",
             metavar="DIR",
             envvar=home,
+            is_eager=outermost,  # the list of commands depends on the folder
             help="The data folder; default MEMENTO_HOME, else the platform's user data folder.",
             callback=_choose,
             expose_value=False,
@@ -520,11 +543,17 @@ def show_help(context: click.Context, group: tuple[str, ...]) -> None:
     click.echo(formatter.getvalue().rstrip())
 
 
-def arrange_commands() -> None:
-    """Put the commands of `OLD_NAMES` into their groups, and hide them under their old names."""
-    for name, said in NEW_GROUPS.items():
-        main.add_command(Subcommands(name, help=said))
-    for old, place in OLD_NAMES.items():
+def add_groups(said: Mapping[str, str]) -> None:
+    """Add groups of commands, each with its sentence of help."""
+    for name, help in said.items():
+        group = Subcommands(name, help=help)
+        GROUPS[name] = group
+        main.add_command(group)
+
+
+def arrange_commands(old_names: Mapping[str, str]) -> None:
+    """Put commands into their groups, and hide them under their old names."""
+    for old, place in old_names.items():
         group_name, name = place.split()
         group = main.commands[group_name]
         assert isinstance(group, click.Group)
@@ -536,9 +565,6 @@ def arrange_commands() -> None:
 
 GROUPS: dict[str, click.Group] = {
     "keys": Subcommands("keys", help="Walk from keys to memories, one step at a time."),
-    "living": Subcommands(
-        "living", help="How use and time change memories: feedback, associations, decay, the archive."
-    ),
     "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
     "pages": Subcommands(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
@@ -18,14 +18,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from memento import plugin
 from memento.errors import InputError, NotFound
 from memento.interfaces.cli import views
 from memento.interfaces.cli.base import (
     FAILED,
     GROUPS,
+    LISTED,
     Chosen,
     Instant,
     ShellCommand,
+    add_groups,
+    arrange_commands,
     bar,
     call_operation,
     common,
@@ -33,7 +37,7 @@ from memento.interfaces.cli.base import (
     open_memory,
     print_answer,
 )
-from memento.operations import TABLE, Field, fields_of
+from memento.operations import PLUGGED, TABLE, Field, fields_of
 from memento.operations.base import FILTERS, Filtered, summary_of
 
 if TYPE_CHECKING:
@@ -113,9 +117,8 @@ _REPEATED_KEY = Option(
 )
 _KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
 _FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
-_SUCCESS = {"success": True, "fail": False}
 
-COMMANDS: Mapping[str, Command] = {
+COMMANDS: dict[str, Command] = {
     "note": Command(
         path="note",
         view=views.show_noted,
@@ -213,38 +216,6 @@ COMMANDS: Mapping[str, Command] = {
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
     "memory_stats": Command(path="keys stats", view=views.show_fields),
-    "strength": Command(path="living strength", view=views.show_fields, places={"iri": "MEMORY"}),
-    "feedback": Command(
-        path="living feedback",
-        view=views.show_fields,
-        help="Report that MEMORY helped (success) or misled (fail).",
-        places={"iri": "MEMORY", "helped": "OUTCOME"},
-        options={"helped": Option(type=click.Choice(list(_SUCCESS)))},
-        reads={"helped": _SUCCESS.__getitem__},
-    ),
-    "associate": Command(
-        path="living associate",
-        view=lambda answer: f"It leads there with the weight {answer['weight']:.2f}.",
-    ),
-    "trace": Command(
-        path="living trace",
-        view=lambda answer: "\n".join(map(views.show_path, answer)) or "Nothing leads away from it.",
-        places={"iri": "MEMORY"},
-    ),
-    "activate": Command(
-        path="living activate",
-        view=lambda answer: "\n".join(map(views.show_active, answer)),
-        places={"seeds": "MEMORY..."},
-    ),
-    "decay": Command(
-        path="living decay",
-        view=lambda answer: f"Faded until {answer['until']}, by half in {answer['half_life']:g} days.",
-        options={"half_life_days": Option(names=("--half-life",), metavar="DAYS")},
-    ),
-    "archive": Command(path="living archive", view=views.show_archived),
-    "list_fading": Command(path="living fading", view=views.show_fading),
-    "list_archived": Command(path="living archived", view=views.show_listing),
-    "unarchive": Command(path="living unarchive", view=views.show_fields, places={"iri": "MEMORY"}),
     "list_cases": Command(path="cases list", view=views.show_cases),
     "retrieve_cases": Command(
         path="cases retrieve", view=views.show_cases_found, options={"k": Option(names=("-k",), metavar="N")}
@@ -329,7 +300,7 @@ COMMANDS: Mapping[str, Command] = {
 }
 """The commands that differ from the default for their operation."""
 
-BY_HAND: Mapping[str, str] = {
+BY_HAND: dict[str, str] = {
     **{
         name: name
         for name in (
@@ -354,17 +325,15 @@ BY_HAND: Mapping[str, str] = {
     "import_rdf": "import",
     "ingest": "ingest",
     "index_project": "index",
-    "evaluate": "eval-sexpr",
     "probe_store": "store probe",
     "add_cases": "cases add",
     "get_case": "cases show",
     "task_run": "cases show",
     "start_case": "cases record",
-    **dict.fromkeys(("recall_items", "get_item", "policies", "set_policy"), "eval-sexpr"),
 }
 """
 The operations whose commands are written by hand, in `documents`, `questions`, `admin` or below, each with its command: those with
-files, streams or formats, and commands that ask several operations. Items and policies are asked by expressions.
+files, streams or formats, and commands that ask several operations.
 """
 
 
@@ -372,14 +341,31 @@ def command_of(name: str) -> str | None:
     """Return the command that asks an operation, without `memento`; None if there is none."""
     if "cli" in TABLE[name].absent:
         return None
-    return BY_HAND.get(name) or (COMMANDS[name].path if name in COMMANDS else name.replace("_", "-"))
+    group = f"{PLUGGED[name]} " if name in PLUGGED else ""
+    return BY_HAND.get(name) or (COMMANDS[name].path if name in COMMANDS else f"{group}{name.replace('_', '-')}")
 
 
-def register_all() -> None:
-    """Add a command for every operation that has no command written by hand."""
-    for name in TABLE:
+def register_all(names: Iterable[str]) -> None:
+    """Add a command for every one of some operations that has no command written by hand."""
+    for name in names:
         if (path := command_of(name)) and name not in BY_HAND:
             _register(name, COMMANDS.get(name) or Command(path=path, view=_show_plainly))
+
+
+def add_plugins() -> None:
+    """Add the commands of the plug-ins, in their groups; raise `PluginError` if a name is taken."""
+    owners = plugin.name_owners("groups")
+    for group, of in owners.items():
+        plugin.refuse_clash("commands", dict.fromkeys(main.commands, "Memento"), (group,), of)
+    add_groups({group: help for one, of in plugin.list_plugins() for group, help in plugin.list_groups(of).items()})
+    LISTED["Plug-ins"] += tuple(owners)
+    modules = plugin.collect("commands")
+    for module in modules.values():
+        COMMANDS.update(getattr(module, "COMMANDS", {}))
+        BY_HAND.update(getattr(module, "BY_HAND", {}))
+    register_all(PLUGGED)
+    for module in modules.values():
+        arrange_commands(getattr(module, "OLD_NAMES", {}))
 
 
 def _register(name: str, command: Command) -> None:
@@ -507,7 +493,7 @@ def _show_plainly(answer: Any) -> str:
     return str(answer)
 
 
-register_all()
+register_all(name for name in TABLE if name not in PLUGGED)
 
 _outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
 _reward = click.option("--reward", type=float, metavar="-0.2…1", help="The reward, instead of an outcome.")

@@ -130,8 +130,10 @@ def import_file(
         return
     from memento.codec import plain
     from memento.intake.importers import harvest
+    from memento.settings import load_client
 
-    found = harvest(file, source, all_turns=all_turns)
+    left_out = load_client(chosen.folder.settings_file).plugins.left_out
+    found = harvest(file, source, all_turns=all_turns, left_out=left_out)
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:
         done = memento.import_notes(
             found.rows, consolidate=not keep, dry_run=dry_run, namespace=chosen.namespace, progress=progress

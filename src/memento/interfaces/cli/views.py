@@ -34,7 +34,7 @@ def show_recollection(found: Json) -> str:
     notice = [click.style(clean(use_shell_words(one)), fg="red") for one in (found["degraded"], found["notice"]) if one]
     rest = [_count_left_out(found["left_out"])] if found["left_out"] else []
     rest += [
-        f"{_dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {_dim(one['reason'])}"
+        f"{dim('cut')} {one['relevance']:.2f} {clean(one['text']) or one['iri']}: {dim(one['reason'])}"
         for one in found["cut"]
     ]
     if found["nearest"]:
@@ -51,7 +51,7 @@ def show_recollection(found: Json) -> str:
 
 
 def _count_left_out(count: int) -> str:
-    return _dim(f"{count} more {'memory' if count == 1 else 'memories'} left out: the budget is full")
+    return dim(f"{count} more {'memory' if count == 1 else 'memories'} left out: the budget is full")
 
 
 def show_forgotten(answer: Json) -> str:
@@ -149,13 +149,13 @@ def show_sources(found: Iterable[Json]) -> str:
         lines.append(f"  {clean(one['said_by'])}, {day(one['note']['at'])}: “{clean(one['note']['content'])}”")
         by = f"by {clean(one['agent'])}" if one["agent"] else "kept as it was said"
         because = f" ({', '.join(clean(rule) for rule in one['rules'])})" if one["rules"] else ""
-        lines.append(f"  {_dim(by + because)}  {_dim(one['agent_iri'] or '')}".rstrip())
+        lines.append(f"  {dim(by + because)}  {dim(one['agent_iri'] or '')}".rstrip())
     return "\n".join(lines) or "No memory was made from it."
 
 
 def show_tags(found: Iterable[Json]) -> str:
     """Show a line for each tag: how many memories have it, its name, and what a rule assigns it for."""
-    lines = [f"{one['count']:>6,}  {clean(one['tag'])}  {_dim(clean(one['meaning']))}".rstrip() for one in found]
+    lines = [f"{one['count']:>6,}  {clean(one['tag'])}  {dim(clean(one['meaning']))}".rstrip() for one in found]
     return "\n".join(lines) or "No memory has a tag."
 
 
@@ -166,7 +166,7 @@ def show_marked(found: Iterable[Json]) -> str:
         beside = [f"#{clean(tag)}" for tag in one["tags"]]
         beside += [f"in {clean(one['container'])}"] if one["container"] else []
         beside += [f"importance {one['importance']:.3g}"] if one["importance"] is not None else []
-        lines.append(f"{clean(one['content'])}  {_dim('  '.join(beside))}".rstrip())
+        lines.append(f"{clean(one['content'])}  {dim('  '.join(beside))}".rstrip())
     return "\n".join(lines)
 
 
@@ -198,7 +198,7 @@ def show_listing(memories: Iterable[Json]) -> str:
     lines = []
     for one in memories:
         over = _over(one)
-        lines.append(f"{day(one['valid_at'])}  {_dim(shorten_id(one['iri']))}  {clean(one['content'])}{over}")
+        lines.append(f"{day(one['valid_at'])}  {dim(shorten_id(one['iri']))}  {clean(one['content'])}{over}")
     return "\n".join(lines) or "Nothing here yet."
 
 
@@ -215,12 +215,12 @@ def shorten_id(iri: str) -> str:
 
 def show_timeline(found: Json) -> str:
     """Show a line for each memory, oldest first: when it was true, its text, and what ended it."""
-    lines = [_dim(f"{found['earlier']:,} earlier ones are not shown")] if found["earlier"] else []
+    lines = [dim(f"{found['earlier']:,} earlier ones are not shown")] if found["earlier"] else []
     for one in found["memories"]:
         wrong = " (corrected)" if one["state"] == "corrected" else ""
         lines.append(f"{day(one['valid_at'])} to {day(one['invalid_at'])}  {clean(one['content'])}{wrong}")
         if one["reason"]:
-            lines.append(f"            {_dim(clean(one['reason']))}")
+            lines.append(f"            {dim(clean(one['reason']))}")
         elif one["state"] == "holds":
             lines += _show_ended(one["ended"])
     return "\n".join(lines) or "Nothing is known of its history."
@@ -230,7 +230,7 @@ def show_described(found: Json) -> str:
     """Show the type of a node, its properties, and what points at it."""
     lines = [click.style(f"{found['type']} {found['iri']}", bold=True), f"  namespace: {found['namespace']}"]
     lines += [f"  {_short(name)}: {clean(value)}" for name, value in found["properties"]]
-    lines += [f"  {_dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
+    lines += [f"  {dim(f'← {subject} {_short(name)}')}" for subject, name in found["pointed_at_by"]]
     lines += [f"  did not end “{clean(one['words'])}”: {one['reason']}" for one in found.get("spared", ())]
     return "\n".join(lines)
 
@@ -291,7 +291,7 @@ def show_probe(probed: Json) -> str:
         lines.append(f"{outcome}{'needed' if one['is_needed'] else 'wished':<8}{one['name']}")
         if one["outcome"] != "ok":
             lines += [
-                f"        {_dim(name):<8} {clean(one[key])}" for name, key in _SHOWN_OF_FINDING.items() if one[key]
+                f"        {dim(name):<8} {clean(one[key])}" for name, key in _SHOWN_OF_FINDING.items() if one[key]
             ]
     return "\n".join([*lines, f"{probed['query_url']}: {clean(probed['verdict'])} ({probed['seconds']:.1f} s)"])
 
@@ -327,11 +327,11 @@ def _show_ended(claims: Sequence[Json]) -> Iterator[str]:
 
 
 def _memory(one: Json) -> Iterator[str]:
-    yield f"{one['rank']:>2}. {_content(one)}  {_dim(format(one['score'], '.2f'))}"
+    yield f"{one['rank']:>2}. {_content(one)}  {dim(format(one['score'], '.2f'))}"
     about = f" · about {', '.join(clean(name) for name in one['about'])}" if one["about"] else ""
     until = f" until {day(one['invalid_at'])}" if one["invalid_at"] else ""
     yield f"    since {day(one['valid_at'])}{until}{about}"
-    yield f"    {_dim(one['iri'])}"
+    yield f"    {dim(one['iri'])}"
     yield from _show_ended(one["ended"])
     for old in one["invalidates"]:
         yield from _show_replaced(old, "    ")
@@ -339,7 +339,7 @@ def _memory(one: Json) -> Iterator[str]:
         yield click.style(f"    contradicted by: {clean(other['content'])}", fg="yellow")
     if one["note"]:
         place = f", piece {one['note']['piece']} of {one['note']['pieces']}" if one["note"]["piece"] else ""
-        yield f"    {_dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
+        yield f"    {dim('note ' + day(one['note']['at']) + place + ' “' + clean(one['note']['content']) + '”')}"
 
 
 def _content(one: Json) -> str:
@@ -366,7 +366,7 @@ def _reasons(one: Json, ranks: Mapping[str, int]) -> Iterator[str]:
             "shared": f"shared with {via}",
             "entity": "an entity that recall started from",
         }
-        yield f"    {_dim('→')} {clean(step['name'])}, {_dim(told[step['by']])}"
+        yield f"    {dim('→')} {clean(step['name'])}, {dim(told[step['by']])}"
 
 
 def _show_replaced(old: Json, indent: str) -> Iterator[str]:
@@ -388,10 +388,10 @@ def _set_aside(found: Json | None) -> str | None:
 
 def _over(one: Json) -> str:
     if one.get("archived_at"):
-        return _dim(f"  (archived {day(one['archived_at'])})")
+        return dim(f"  (archived {day(one['archived_at'])})")
     if one["expired_at"]:
-        return _dim(f"  (forgotten {day(one['expired_at'])})")
-    return _dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
+        return dim(f"  (forgotten {day(one['expired_at'])})")
+    return dim(f"  (until {day(one['invalid_at'])})") if one["invalid_at"] else ""
 
 
 def _show_value(value: object) -> str:
@@ -411,7 +411,7 @@ def _short(iri: str) -> str:
     return iri.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
-def _dim(text: str) -> str:
+def dim(text: str) -> str:
     return click.style(text, dim=True)
 
 
@@ -420,7 +420,7 @@ def show_keys(found: Json) -> str:
     lines = []
     for number, one in enumerate(found["keys"], start=1):
         why = f"{one['score']:.2f} {one['match']}, {_count_memories(one['memory_count'])}"
-        lines.append(f"{number:>3}. {_key_name(one)}  {_dim(why)}{_hub(one)}\n     {_dim(one['key'])}")
+        lines.append(f"{number:>3}. {_key_name(one)}  {dim(why)}{_hub(one)}\n     {dim(one['key'])}")
     return "\n".join(lines) or "No key was found."
 
 
@@ -430,7 +430,7 @@ def show_key_page(found: Json) -> str:
     lines = []
     for number, one in enumerate(found["memories"], start=1):
         how = f"score {one['score']:.2f}, weight {one['weight']:.2f}, {one['band']}"
-        lines.append(f"{number:>3}. {day(one['created_at'])}  {_dim(how)}\n     {_dim(one['memory'])}")
+        lines.append(f"{number:>3}. {day(one['created_at'])}  {dim(how)}\n     {dim(one['memory'])}")
         if one.get("content"):
             lines[-1] += f"\n     {clean(' '.join(one['content'].split())[:200])}"
     more = [f"{len(lines) + 1:>3}. further ones"] if found["next_offset"] else []
@@ -441,14 +441,14 @@ def show_memory(found: Json) -> str:
     """Show one memory, and the keys that lead on from it."""
     lines = [
         click.style(clean(found["content"]), bold=True),
-        _dim(f"{found['memory']}  since {day(found['valid_at'])}, depth {found['depth']:.2f} ({found['band']})"),
+        dim(f"{found['memory']}  since {day(found['valid_at'])}, depth {found['depth']:.2f} ({found['band']})"),
     ]
     if found["superseded_by"]:
-        lines.append(_dim(f"superseded by {found['superseded_by']}"))
-    lines += [_dim(f"contradicts {one}") for one in found["contradicts"]]
+        lines.append(dim(f"superseded by {found['superseded_by']}"))
+    lines += [dim(f"contradicts {one}") for one in found["contradicts"]]
     for number, one in enumerate(found["keys"], start=1):
         how = f"weight {one['weight']:.2f}, {_count_memories(one['memory_count'])}"
-        lines.append(f"{number:>3}. {_key_name(one)}  {_dim(how)}")
+        lines.append(f"{number:>3}. {_key_name(one)}  {dim(how)}")
     return "\n".join(lines)
 
 
@@ -488,7 +488,7 @@ def show_disputes(found: Iterable[Json]) -> str:
         sure = "contradiction" if one["confidence"] >= 1 else f"likely rivals, {one['confidence']:.0%}"
         lines.append(f"{sure}: {clean(one['reason'])}" if one["reason"] else sure)
         for iri, content, since in zip((one["one"], one["other"]), one["contents"], one["since"], strict=True):
-            lines += [f"  {day(since)}  {clean(content)}", f"              {_dim(iri)}"]
+            lines += [f"  {day(since)}  {clean(content)}", f"              {dim(iri)}"]
     if not lines:
         return "Nothing is in dispute."
     return "\n".join([*lines, "`memento care settle KEPT ENDED` keeps one and ends the other."])
@@ -530,7 +530,7 @@ def show_related(answer: Json) -> str:
     """List the neighbours of a memory."""
     lines = [
         f"{one['score']:.2f}  {clean(one['content'])}  "
-        f"{_dim(', '.join(clean(name) for name in one['shared']) or 'linked by hand')}"
+        f"{dim(', '.join(clean(name) for name in one['shared']) or 'linked by hand')}"
         for one in answer["memories"]
     ]
     return "\n".join([*lines, *(f"contradicts {one}" for one in answer["contradicts"])]) or "It has no neighbours."
@@ -541,14 +541,14 @@ def show_direct_recall(answer: Json) -> str:
     lines = []
     for one in answer["memories"]:
         way = f"hop {one['hop']}: {', '.join(map(clean, one['via']))}"
-        lines.append(f"{one['score']:.4f}  {clean(one['content'])}  {_dim(way)}")
+        lines.append(f"{one['score']:.4f}  {clean(one['content'])}  {dim(way)}")
     return "\n".join(lines) or "Nothing relevant comes to mind."
 
 
 def show_memory_rows(rows: Iterable[Json]) -> str:
     """Show a line for each memory, and one for its keys."""
     lines = [
-        f"{day(one['created_at'])}  {clean(one['content'])}\n            {_dim(', '.join(map(clean, one['keys'])))}"
+        f"{day(one['created_at'])}  {clean(one['content'])}\n            {dim(', '.join(map(clean, one['keys'])))}"
         for one in rows
     ]
     return "\n".join(lines) or "Nothing here yet."
@@ -561,11 +561,11 @@ def show_turns(rows: Sequence[Json]) -> str:
 
 def _key_name(one: Json) -> str:
     name = click.style(clean(one["name"]), bold=True)
-    return name if one["type"] == "concept" else f"{name} {_dim('(' + one['type'].replace('_', ' ') + ')')}"
+    return name if one["type"] == "concept" else f"{name} {dim('(' + one['type'].replace('_', ' ') + ')')}"
 
 
 def _hub(one: Json) -> str:
-    return _dim(", a hub") if one["is_hub"] else ""
+    return dim(", a hub") if one["is_hub"] else ""
 
 
 def _count_memories(count: int) -> str:
@@ -578,7 +578,7 @@ BARS = "▁▂▃▄▅▆▇█"
 def show_cases(found: Iterable[Json]) -> str:
     """Show each case: its date, reward, task and IRI."""
     lines = [
-        f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {_dim(one['iri'])}"
+        f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {dim(one['iri'])}"
         for one in found
     ]
     return "\n".join(lines) or "No cases yet."
@@ -591,7 +591,7 @@ def show_case(found: Json) -> str:
     )
     lines = [
         click.style(clean(found["task"]), bold=True),
-        f"  {_dim(found['iri'])}  {day(found['at'])}  reward {_number(found['reward'])}, {earned}",
+        f"  {dim(found['iri'])}  {day(found['at'])}  reward {_number(found['reward'])}, {earned}",
         *(f"  {clean(line)}" for line in found["plan"].splitlines()),
     ]
     for one in found["verdicts"]:
@@ -607,13 +607,13 @@ def show_cases_found(answer: Json) -> str:
         if answer[section]:
             lines.append(click.style(head, bold=True))
         for one in answer[section]:
-            lines.append(f"{one['rank']:>2}. {clean(one['task'])}  {_dim(format(one['score'], '.2f'))}")
+            lines.append(f"{one['rank']:>2}. {clean(one['task'])}  {dim(format(one['score'], '.2f'))}")
             lines += [f"    {clean(line)}" for line in one["plan"].splitlines()]
-            lines.append(f"    {_dim(clean(one['reason']))}  {_dim(one['iri'])}")
+            lines.append(f"    {dim(clean(one['reason']))}  {dim(one['iri'])}")
     if not lines:
         return f"No case to show: {clean(answer['reason'])}." if not answer["candidates"] else "No case to show."
     return "\n".join(
-        [*lines, _dim(f"by {answer['ranking']}: {clean(answer['reason'])}"), *filter(None, [answer["retrieval"]])]
+        [*lines, dim(f"by {answer['ranking']}: {clean(answer['reason'])}"), *filter(None, [answer["retrieval"]])]
     )
 
 
@@ -638,7 +638,7 @@ def show_completed(answer: Json) -> str:
 def show_planned(answer: Json) -> str:
     """Show the steps of a plan, what made them, and the command that runs it."""
     return "\n".join(
-        [*_steps(answer["run"]["steps"]), _dim(clean(answer["reason"])), f"memento cases run {answer['run']['iri']}"]
+        [*_steps(answer["run"]["steps"]), dim(clean(answer["reason"])), f"memento cases run {answer['run']['iri']}"]
     )
 
 
@@ -649,13 +649,13 @@ def show_executed(answer: Json) -> str:
     lines.append(f"{click.style(answer['ending'].capitalize(), fg=colour)}: {clean(answer['reason'])}")
     if answer["answer"]:
         lines.append(clean(answer["answer"]))
-    lines.append(_dim(f"{answer['calls']} calls, {answer['tokens']:,} tokens, {answer['seconds']:.1f} s"))
+    lines.append(dim(f"{answer['calls']} calls, {answer['tokens']:,} tokens, {answer['seconds']:.1f} s"))
     return "\n".join([*lines, *([show_completed(answer["completed"])] if answer["completed"] else [])])
 
 
 def show_run(answer: Json) -> str:
     """Show a task with its steps."""
-    head = f"{click.style(clean(answer['task']), bold=True)}  {_dim(answer['state'])}"
+    head = f"{click.style(clean(answer['task']), bold=True)}  {dim(answer['state'])}"
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
@@ -694,23 +694,21 @@ def show_sync(answer: Mapping[str, Any]) -> str:
 def show_runs(found: Iterable[Json]) -> str:
     """Show each task with its state."""
     lines = [
-        f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {_dim(one['iri'])}" for one in found
+        f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {dim(one['iri'])}" for one in found
     ]
     return "\n".join(lines) or "No task is under way."
 
 
 def show_tools(found: Sequence[Json]) -> str:
     """Show a line for each tool."""
-    lines = [
-        f"{one['name']}  {_dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found
-    ]
+    lines = [f"{one['name']}  {dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found]
     return "\n".join(lines) or "No server is configured in [executor]."
 
 
 def show_view(answer: Json) -> str:
     """Show a line for each case, subtask or community in the view."""
-    lines = [f"{one['score']:.2f}  {clean(one['label'])}  {_dim(clean(one['reason']))}" for one in answer["seen"]]
-    return "\n".join([*lines, *([_dim(answer["view"])] if answer["view"] else [])]) if lines else "The view is empty."
+    lines = [f"{one['score']:.2f}  {clean(one['label'])}  {dim(clean(one['reason']))}" for one in answer["seen"]]
+    return "\n".join([*lines, *([dim(answer["view"])] if answer["view"] else [])]) if lines else "The view is empty."
 
 
 def show_metrics(answer: Json) -> str:
@@ -731,11 +729,9 @@ def _steps(steps: Iterable[Json]) -> list[str]:
     signs = {"done": "✓", "failed": "✗", "skipped": "-", "pending": "·"}
     lines = []
     for one in steps:
-        result = f"  {_dim(_cut(one['result']))}" if one["result"] else ""
+        result = f"  {dim(_cut(one['result']))}" if one["result"] else ""
         lines.append(f"{signs[one['state']]} {one['step'] + 1}. {clean(one['task'])}{result}")
-        lines += [
-            f"     {signs[call['state']]} {call['tool']} {_dim(_cut(call['arguments']))}" for call in one["tools"]
-        ]
+        lines += [f"     {signs[call['state']]} {call['tool']} {dim(_cut(call['arguments']))}" for call in one["tools"]]
     return lines
 
 
@@ -748,38 +744,6 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}"
 
 
-def show_path(path: Json) -> str:
-    """Show a path over associations."""
-    begin, *texts = map(clean, path["contents"])
-    links = zip(path["relations"], path["weights"], texts, strict=True)
-    return begin + "".join(f"\n  {clean(relation)} ({weight:.2f}) → {text}" for relation, weight, text in links)
-
-
-def show_active(one: Json) -> str:
-    """Show a memory and its activation."""
-    return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
-
-
-def show_fading(rows: Iterable[Json]) -> str:
-    """Show the memories that fade: the day of the archive, the energy, the text and the IRI."""
-    lines = [
-        f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {_dim(one['iri'])}"
-        for one in rows
-    ]
-    if not lines:
-        return "No memory fades."
-    return "\n".join([*lines, _dim("`memento mark IRI --importance 1` keeps one for ever.")])
-
-
-def show_archived(answer: Json) -> str:
-    """Show the memories that were archived, or would be."""
-    if not answer["memories"]:
-        return "Every memory has energy left, or is used."
-    head = "Would be archived:" if answer["dry_run"] else "Archived; `memento living unarchive` brings one back:"
-    rows = [(clean(answer["contents"][iri]), iri) for iri in answer["memories"]]
-    return "\n".join([head, *(f"- {text}  {_dim(iri)}" for text, iri in rows)])
-
-
 def show_relations(rows: Iterable[Json]) -> str:
     """Show a line for each related memory: its relation, strength and text."""
     return "\n".join(map(_relation, rows)) or "Nothing is related to it."
@@ -788,7 +752,7 @@ def show_relations(rows: Iterable[Json]) -> str:
 def _relation(one: Json) -> str:
     way = {"out": "→", "in": "←", "both": "↔"}[one["way"]]
     strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
-    return f"{strength} {way} {clean(one['relation'])}: {clean(one['content'])}  {_dim(one['memory'])}"
+    return f"{strength} {way} {clean(one['relation'])}: {clean(one['content'])}  {dim(one['memory'])}"
 
 
 def show_compacted(answer: Json) -> str:
@@ -797,18 +761,18 @@ def show_compacted(answer: Json) -> str:
     lines = []
     for one in answer["changes"]:
         into = f"\n  + {clean(one['into_content'] or '')}" if one["into"] else ""
-        why = _dim(f"{one['why']}: {one['detail']}  {one['memory']}")
+        why = dim(f"{one['why']}: {one['detail']}  {one['memory']}")
         lines.append(f"{signs[one['why']]} {clean(one['content'])}  {why}{into}")
     if answer["more"]:
-        lines.append(_dim(f"and {answer['more']:,} more"))
+        lines.append(dim(f"and {answer['more']:,} more"))
     counts = f"{answer['expired']:,} expired, {answer['merged']:,} merged, {answer['evicted']:,} evicted"
     left = f"{answer['remaining']:,} of {answer['total']:,} memories remain"
     lines.append(f"{_COMPACTED[answer['stage']]}: {counts}; {left}.")
     if answer["alike"]:
-        lines.append(_dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
+        lines.append(dim(f"{answer['alike']:,} pairs are alike but do not say the same: both stay."))
     if answer["branch"] and answer["stage"] != "undone":
         way = "--branch" if answer["stage"] == "staged" else "--undo --branch"
-        lines.append(_dim(f"memento care compact {way} {answer['branch']}"))
+        lines.append(dim(f"memento care compact {way} {answer['branch']}"))
     return "\n".join(lines)
 
 

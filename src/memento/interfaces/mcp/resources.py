@@ -203,7 +203,7 @@ def write_prompt(reach: Reach, name: str, given: Mapping[str, str]) -> str:
         if argument not in known:
             raise InputError(f"{name} has no argument {argument[:80]!r}: it takes {', '.join(known) or 'none'}")
     if name == "memory_system_prompt":
-        walks = "keys" in settings.offered_groups(reach.memory.settings.cases)
+        walks = "keys" in settings.offered_groups(reach.memory.settings)
         return SYSTEM.format(overview="\n".join(overview(reach)), walk=WALK if walks else "")
     return _review(reach, given.get("limit") or "20")
 

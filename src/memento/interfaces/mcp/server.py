@@ -59,17 +59,18 @@ class Door:
         Raises:
             SettingsError: `MEMENTO_TOOLS` names an unknown group.
         """
-        groups = settings.offered_groups(memento.settings.cases)
+        groups = settings.offered_groups(memento.settings)
         # A client may also call a tool that is not listed: another window may have listed it.
         asking = memento.settings.mcp.confirmation
-        self._tools = catalogue.tools(settings.TOOL_GROUPS, direct=True, confirmation=asking)
+        every = [name for name in catalogue.GROUPS if settings.is_offered(name, memento.settings)]
+        self._tools = catalogue.tools(every, direct=True, confirmation=asking)
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
         self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct, confirmation=asking)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.instructions(groups, asking)}{state}"
         self._bus = InMemorySubscriptionBus()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._shows_map = "sexpr" in groups
+        self._shows_map = catalogue.shows_map(self._lists["tools/list"])
         if self._shows_map:
             memento.service.maps.redrawn.append(self._redrawn)
             manifest_text(memento.context, None)  # draw the map before a client asks for the tools

@@ -31,7 +31,7 @@ from urllib.parse import urlencode, urlsplit
 from memento import settings
 from memento.datadir import DataFolder, Owner
 from memento.errors import InputError, MementoError, Unreachable
-from memento.interfaces.mcp import catalogue, group_tools
+from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.tools import Json
 
 logger = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ class Shim:
 
     @property
     def _shows_map(self) -> bool:
-        return any(tool["name"] == group_tools.EXPRESSION_TOOL for tool in self._lists["tools/list"]["tools"])
+        return catalogue.shows_map(self._lists["tools/list"])
 
     def _watch_map(self, text: str) -> None:
         """Notify a client of an older revision, which cannot subscribe, when the map has changed."""

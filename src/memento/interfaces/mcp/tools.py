@@ -76,6 +76,10 @@ class Tool:
     destroys: bool = False
     repeats_harmlessly: bool = False
     reaches_out: bool = False
+    stores_unasked: bool = False
+    """Whether it stores what the model decides, without asking the user."""
+    shows_map: bool = False
+    """Whether its description ends with the map of the memory."""
 
     def describe(self) -> Json:
         """Return the entry in `tools/list`."""

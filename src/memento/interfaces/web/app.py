@@ -34,6 +34,7 @@ from memento.interfaces.web.requests import Parameters
 from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
 from memento.interfaces.web.yasgui import Yasgui
 from memento.model import CaseMetrics, Readiness
+from memento.operations.base import route_of
 from memento.operations.cases import CaseMetrics as MeasureCases
 from memento.operations.cases import CaseStatus
 from memento.service import Context, Service, handle
@@ -59,7 +60,6 @@ _FRESH_S = 0.5
 DEGRADED = "Memento-Degraded"
 """The header that says, while a backup replaces the store, why the memory is read-only and which time it is from."""
 
-EXPRESSIONS = "/memory/sexpr"
 SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 
@@ -69,6 +69,11 @@ def create_app(service: Service) -> Flask:
     sparql_page = Yasgui(service.settings, lambda: _notice(service))
     proxy = Proxy(service)
     for_people = Pages(service, proxy, lambda: _notice(service))
+    longer = {
+        route_of(operation)[1]: view.most_bytes(service.settings)
+        for operation, view in rest.VIEWS.items()
+        if view.most_bytes
+    }
 
     @app.before_request
     def admit_request() -> ResponseReturnValue | None:
@@ -76,7 +81,7 @@ def create_app(service: Service) -> Flask:
             return sparql_page.page()
         # A browser sends the preflight request without a token.
         is_preflight = request.method == "OPTIONS" and request.path.startswith(SPARQL)
-        request.max_content_length = most_bytes(request, service.settings.limits, service.settings.sexpr.chars)
+        request.max_content_length = longer.get(request.path) or most_bytes(request, service.settings.limits)
         if vocabulary.is_public(request.path):
             with suppress(MementoError):  # the text is public; the page shows a known caller that they are signed in
                 g.context = _admit(service)
@@ -84,7 +89,7 @@ def create_app(service: Service) -> Flask:
             g.context = _admit(service)
         return for_people.answer_shared()
 
-    app.register_blueprint(rest.blueprint())
+    app.register_blueprint(rest.blueprint(service.settings.plugins.left_out))
     _add_mirror(app, proxy)
     terms = vocabulary.blueprint(for_people.show_ontology)
     for addresses in (
@@ -166,21 +171,16 @@ def _date(second: int) -> str:
     return http_date(second)
 
 
-def most_bytes(asked: Request, limits: LimitsSettings, chars: int = 0) -> int:
+def most_bytes(asked: Request, limits: LimitsSettings) -> int:
     """
     Return the size limit of a request body in bytes. JSON and forms may encode a character with several, so the service itself
     checks the length of texts.
-
-    Args:
-        chars: the limit of an expression.
     """
     path = asked.path
     if path.startswith(PROXIED) and f"{asked.method} {path}" not in MIRROR:
         return BODY_BYTES
     if path in IMPORTS:
         return IMPORT_BYTES
-    if path == EXPRESSIONS:
-        return 6 * chars + 65_536
     if path == IMPORT_RDF:
         return limits.document_bytes
     if path.startswith(GRAPHS) and asked.method != "PATCH":
@@ -232,7 +232,7 @@ def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
     @app.get("/memory/openapi.json")
     def describe_addresses() -> Response:
         Parameters()
-        return Response(openapi.page(), mimetype="application/json")
+        return Response(openapi.page(service.settings.plugins.left_out), mimetype="application/json")
 
     looks: dict[Access, Look[list[CaseMetrics]]] = {}
 

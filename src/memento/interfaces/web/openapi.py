@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from typing import Any, cast
@@ -16,7 +16,7 @@ from memento.codec import encode, schema_of_iri
 from memento.graph.documents import FORMS, Form
 from memento.interfaces.web.rest import LISTING, VIEWS
 from memento.model import Health, Readiness
-from memento.operations import TABLE, Operation
+from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, answer_type, complete, fields_of, places_of, summary_of
 from memento.operations.care import Export, ImportRdf
 from memento.operations.notes import ImportNotes
@@ -41,16 +41,16 @@ ERROR: Schema = {
 _REFERENCE = "#/components/schemas/{name}"
 
 
-def operations() -> dict[tuple[str, str], type[Operation[Any]]]:
-    """Return every address below `/memory` and `/cases`, by verb and path as OpenAPI writes it."""
-    found = {_address(one.route): one for one in TABLE.values() if "rest" not in one.absent}
+def operations(left_out: Collection[str] = ()) -> dict[tuple[str, str], type[Operation[Any]]]:
+    """Return every address of REST, by verb and path as OpenAPI writes it, but those of the plug-ins that are left out."""
+    found = {_address(one.route): one for one in list_operations(left_out).values() if "rest" not in one.absent}
     return {**found, _address(LISTING): List, _address(Export.route): Export, _address(ImportRdf.route): ImportRdf}
 
 
 @cache
-def page() -> bytes:
-    """Return the whole description as JSON."""
-    table = operations()
+def page(left_out: frozenset[str] = frozenset()) -> bytes:
+    """Return the description as JSON, without the plug-ins that are left out."""
+    table = operations(left_out)
     answers = [answer_type(one) for one in table.values()]
     schemas, components = msgspec.json.schema_components(
         [*answers, Health, Readiness], schema_hook=schema_of_iri, ref_template=_REFERENCE

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -33,7 +34,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.security import safe_join
 
-from memento import __version__, assets, telemetry
+from memento import __version__, assets, plugin, telemetry
 from memento.errors import Forbidden, MementoError, MissingPart, NotFound
 from memento.interfaces.picture import count_noun, draw_manifest
 from memento.interfaces.proxy.routes import PROXIED, Proxy
@@ -44,7 +45,7 @@ from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
 from memento.ontology import load_terms
-from memento.operations import TABLE, Operation
+from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, summary_of
 from memento.operations.care import ListTokens, Status
 from memento.operations.cases import CaseStatus, GetCase, ListCases
@@ -61,7 +62,6 @@ from memento.operations.recall import (
     Tags,
 )
 from memento.operations.recall import Timeline as ShowTimeline
-from memento.operations.strength import Strength
 from memento.retrieval.render import count_tokens
 from memento.service import Service, describe_unknown, handle
 from memento.service.handlers.recall import health as health_of
@@ -88,11 +88,9 @@ BUTTONS = (
     "forget",
     "unforget",
     "mark",
-    "feedback",
     "settle",
     "retry",
     "forget_case",
-    "unarchive",
     "create_token",
     "revoke_token",
     "check",
@@ -101,9 +99,9 @@ BUTTONS = (
     "accept_proposals",
     "reject_proposals",
 )
-"""The operations that a form may call."""
+"""The operations that a form may call; plug-ins add theirs."""
 
-OWN = (
+OWN: tuple[str, ...] = (
     "/search",
     "/timeline",
     "/graph",
@@ -118,6 +116,9 @@ OWN = (
 )
 SHARED = ("/memory", "/cases")
 """Addresses that programs use too: a client that prefers HTML to JSON gets the page."""
+for _address, _of in plugin.name_owners("pages").items():
+    plugin.refuse_clash("pages", dict.fromkeys((*OWN, *SHARED), "Memento"), (_address,), _of)
+OWN += tuple(plugin.name_owners("pages"))
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
@@ -137,6 +138,15 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Vary": "Accept, Cookie, HX-Request",
 }
+
+
+ShowPage = Callable[[Callable[[Operation[Any]], Any], Mapping[str, str]], tuple[str, str]]
+"""
+What a plug-in shows at an address: from a function that answers operations as the reader may ask them, and the parameters of the
+address, the title and the content. Only what is `markupsafe.Markup` counts as HTML; any other text is escaped.
+"""
+ShowPanel = Callable[[Callable[[Operation[Any]], Any], str, str | None], str]
+"""What a plug-in shows of a memory: as `ShowPage`, but with the IRI of the memory and the namespace of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +196,9 @@ class Pages:
             notice: returns the notice at the top of every page, if any.
         """
         self._service, self._proxy, self._notice = service, proxy, notice
+        self._left_out = service.settings.plugins.left_out
+        self._plugged: list[str] = []
+        """The addresses of the pages of plug-ins."""
 
     def register(self, app: Flask) -> None:
         """Add the routes that serve only pages, and the filters of the templates."""
@@ -207,6 +220,10 @@ class Pages:
             ("/docs/<path:name>", self.send_docs),
         ):
             routes.add_url_rule(path, view_func=view, methods=["GET"])
+        for address, show in plugin.collect("pages").items():
+            if plugin.name_owners("pages")[address] not in self._left_out:
+                routes.add_url_rule(address, address, partial(self.show_plugged, show), methods=["GET"])
+                self._plugged.append(address)
         routes.post("/do/<name>")(self.perform)
         routes.post("/sign-in")(self.sign_in)
         routes.post("/sign-out")(self.sign_out)
@@ -298,7 +315,7 @@ class Pages:
                 history=history,
                 ended=next((one.ended for one in history.memories if one.iri == described.iri), ()) if history else (),
                 sources=self._try(Sources, iri=described.iri) or (),
-                strength=self._try(Strength, iri=described.iri),
+                panels=self._show_panels(described.iri),
             )
         if kind in ("Note", "Turn"):
             sources = self._try(Sources, iri=described.iri) or ()
@@ -396,7 +413,9 @@ class Pages:
         if folder := find_site():
             return _send_file(folder, "") if request.path.endswith("/") else redirect("/docs/")
         routes = sorted(
-            (one.route.partition(" ")[::-1], summary_of(one)) for one in TABLE.values() if "rest" not in one.absent
+            (one.route.partition(" ")[::-1], summary_of(one))
+            for one in self._list_operations().values()
+            if "rest" not in one.absent
         )
         return self._render("docs.html", routes=routes)
 
@@ -405,6 +424,11 @@ class Pages:
         if folder := find_site():
             return _send_file(folder, name)
         raise NoPage
+
+    def show_plugged(self, show: ShowPage) -> str:
+        """Show the page of a plug-in."""
+        title, body = show(lambda operation: handle(operation, context()), request.args)
+        return self._render("plugged.html", heading=title, body=body)
 
     def show_ontology(self) -> str:
         """Show the vocabulary."""
@@ -415,9 +439,9 @@ class Pages:
     def perform(self, name: str) -> ResponseReturnValue:
         """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
-        if name not in BUTTONS:
+        operation = self._list_operations().get(name)
+        if operation is None or not self._offers(name):
             raise NoPage
-        operation = TABLE[name]
         form = MultiDict((key, value) for key, value in request.form.items(multi=True) if key not in ("csrf", "back"))
         for field in ("tags", "untag", "namespaces", "graphs"):  # entered in one box, separated by commas
             if field in form:
@@ -448,6 +472,21 @@ class Pages:
         response.delete_cookie(TOKEN, path="/")
         return response
 
+    def _offers(self, name: str) -> bool:
+        """Tell whether a form may call an operation."""
+        is_plugged = any(name in of.buttons for found, of in plugin.list_plugins() if found.name not in self._left_out)
+        return name in BUTTONS or is_plugged
+
+    def _show_panels(self, iri: str) -> Iterator[str]:
+        """Yield the parts that plug-ins add to the page of a memory."""
+        for name, show in plugin.collect("panel").items():
+            if name not in self._left_out:
+                with suppress(NotFound):  # an erased memory may have nothing to show
+                    yield show(lambda operation: handle(operation, context()), iri, namespace())
+
+    def _list_operations(self) -> Mapping[str, type[Operation[Any]]]:
+        return list_operations(self._left_out)
+
     def _call(self, operation: type[Operation[Any]], **arguments: Any) -> Any:
         return handle(build(operation, {**arguments, "namespace": namespace()}), context())
 
@@ -467,6 +506,8 @@ class Pages:
         access = context().access if "context" in g else None
         return template, {
             "version": __version__,
+            "plugged": self._plugged,
+            "offers": self._offers,
             "notice": self._notice(),
             "file": BUNDLE.locate,
             "locate": _locate,

@@ -12,7 +12,7 @@ length are outside the loop, because they are streamed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -23,7 +23,7 @@ from flask import Blueprint, Response, g, request
 from msgspec import structs
 from werkzeug.datastructures import MultiDict
 
-from memento import assets
+from memento import assets, plugin
 from memento.archive.files import spool
 from memento.archive.tables import Dates
 from memento.codec import decode, encode
@@ -35,10 +35,9 @@ from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Imported, Manifest, Noted, Recollection, Remembered
-from memento.operations import TABLE, Operation, check_value, fields_of
+from memento.operations import Operation, check_value, fields_of, list_operations
 from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
 from memento.operations.cases import AddCases
-from memento.operations.expressions import Evaluate
 from memento.operations.keys import Remember
 from memento.operations.notes import ImportNotes, Note
 from memento.operations.recall import List, Recall
@@ -47,6 +46,7 @@ from memento.python import Memento
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
 from memento.service.handlers.care import choose_anonymity, export_pieces, take_in
+from memento.settings import Settings
 from memento.sparql.jobs import WaitingClient
 
 Json = dict[str, Any]
@@ -63,6 +63,8 @@ class View:
     """The values of the parameter `format` besides `json`."""
     render: Callable[[Any, str], Response]
     """Makes the response from an answer and a format."""
+    most_bytes: Callable[[Settings], int] | None = None
+    """The longest body of a request, if the usual limit does not fit."""
 
 
 def _show_noted(noted: Noted, form: str) -> Response:
@@ -88,23 +90,22 @@ def _show_manifest(manifest: Manifest, form: str) -> Response:
     return respond(manifest) if form == JSON else Response(manifest.text + "\n", mimetype="text/plain")
 
 
-def _show_values(evaluated: Any, form: str) -> Response:
-    return respond(evaluated) if form == JSON else Response(evaluated.text + "\n", mimetype="text/plain")
-
-
-VIEWS: Mapping[type[Operation[Any]], View] = {
+VIEWS: dict[type[Operation[Any]], View] = {
     Note: View(render=_show_noted),
     Remember: View(render=_show_remembered),
     Recall: View(formats=("xml", "text"), render=_show_recollection),
     DrawManifest: View(formats=("text", "svg"), render=_show_manifest),
-    Evaluate: View(formats=("text",), render=_show_values),
 }
+"""The operations that are not answered as JSON alone; plug-ins add theirs."""
 
 
-def blueprint() -> Blueprint:
-    """Return the routes of all operations; fixed addresses take precedence over those with an IRI in them."""
+def blueprint(left_out: Collection[str] = ()) -> Blueprint:
+    """
+    Return the routes of all operations but those of the plug-ins that are left out; fixed addresses take precedence over those with
+    an IRI in them.
+    """
     routes = Blueprint("rest", __name__)
-    for name, operation in TABLE.items():
+    for name, operation in list_operations(left_out).items():
         if "rest" not in operation.absent:
             _add_route(routes, name, operation, operation.route)
     _add_route(routes, "list_all", List, LISTING)
@@ -417,3 +418,7 @@ def _send_pieces(pieces: Iterator[bytes], presence: WaitingClient) -> Iterator[b
     except Exception:
         presence.is_broken = True
         raise
+
+
+for _views in plugin.collect("views").values():
+    VIEWS.update(_views)

@@ -1,13 +1,14 @@
-"""Operations on how strong memories are: their numbers, feedback, associations, fading, the archive."""
+"""Operations of living memories: their strength, feedback, associations, fading, the archive, and s-expressions over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from memento.operations.base import Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.operations.base import Interface, Iri, Limit, Offset, Operation, Right, Share, Text
+from memento.plugins.living.nouns import Activated, Archived, Evaluated, FadingMemory, Followed, Item
 
 if TYPE_CHECKING:
     from memento import model
@@ -66,7 +67,7 @@ class Associate(Operation["model.Association"], frozen=True):
     weight: Annotated[Share, Meta(description="its strength; an existing link grows by a tenth of it")] = 0.5
 
 
-class Trace(Operation["tuple[model.Followed, ...]"], frozen=True):
+class Trace(Operation["tuple[Followed, ...]"], frozen=True):
     """
     List the paths of associations that start from a memory, depth first.
 
@@ -82,7 +83,7 @@ class Trace(Operation["tuple[model.Followed, ...]"], frozen=True):
     depth: Annotated[int, Meta(ge=1, le=6, description="most links of a path")] = 2
 
 
-class Activate(Operation["tuple[model.Activated, ...]"], frozen=True):
+class Activate(Operation["tuple[Activated, ...]"], frozen=True):
     """
     Spread activation from some memories over associations and shared names; return the twenty most active memories.
 
@@ -129,7 +130,7 @@ class Decay(Operation["model.Fading"], frozen=True):
     ) = None
 
 
-class Archive(Operation["model.Archived"], frozen=True):
+class Archive(Operation["Archived"], frozen=True):
     """Hide from recall the memories that have no energy left and are hardly used; `unarchive` brings one back."""
 
     route: ClassVar[str] = "POST /memory/archive"
@@ -140,7 +141,7 @@ class Archive(Operation["model.Archived"], frozen=True):
     dry_run: Annotated[bool, Meta(description="only list them; this also works on a read-only memory")] = False
 
 
-class ListFading(Operation["tuple[model.FadingMemory, ...]"], frozen=True):
+class ListFading(Operation["tuple[FadingMemory, ...]"], frozen=True):
     """
     List the memories that will be archived if nobody uses them, the next one first, with their energy now and the day.
 
@@ -186,3 +187,83 @@ class Unarchive(Operation["model.Strength"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
 
     iri: Annotated[Iri, Meta(description="the memory")]
+
+
+class Evaluate(Operation["Evaluated"], frozen=True):
+    """
+    Evaluate one or several s-expressions, such as `(recall "tea")`; see docs/sexpr.md for the verbs.
+
+    All of them are checked before the first runs. Expressions that change the memory require the right to write, others that to
+    read.
+
+    Raises:
+        InputError: no expression, an unknown verb, wrong values, or too many calls; with line, column and the verb's signature.
+            Errors of a verb keep their class, and their message has the place.
+        TooLong: more than `sexpr.chars` characters.
+        Forbidden: it would change the memory, and the caller may not.
+    """
+
+    route: ClassVar[str] = "POST /memory/sexpr"
+    fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
+
+    expression: Annotated[Text, Meta(description="one or several expressions")]
+
+
+class RecallItems(Operation["tuple[Item, ...]"], frozen=True):
+    """
+    Find the memories whose text or tags contain the query, and those tied to them, by activation, recency and importance.
+
+    The memories that are found count as used.
+
+    Raises:
+        InputError: empty query, or limit out of range.
+    """
+
+    route: ClassVar[str] = "GET /memory/items"
+    fails: ClassVar[tuple[int, ...]] = (413,)
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "the tool `memory` has it as an expression"}
+
+    query: Annotated[Text, Meta(description="what to find")]
+    limit: Annotated[int, Meta(description="most memories")] = 10
+
+
+class GetItem(Operation["Item"], frozen=True):
+    """
+    Show one memory with its type, tags and dates.
+
+    Raises:
+        NotFound: no such memory here.
+    """
+
+    route: ClassVar[str] = "GET /memory/items/{iri}"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404,)
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "the tool `memory` has it as an expression"}
+
+    iri: Annotated[Iri, Meta(description="the memory")]
+
+
+class Policies(Operation["dict[str, str]"], frozen=True):
+    """List the policies by name; a policy is an expression that is stored to be run again."""
+
+    route: ClassVar[str] = "GET /memory/policies"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "the tool `memory` has it as an expression"}
+
+
+class SetPolicy(Operation["str"], frozen=True):
+    """
+    Store an expression under a name, to be run again.
+
+    Raises:
+        InputError: no expression, or no name.
+    """
+
+    route: ClassVar[str] = "POST /memory/policies/{name}"
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "the tool `memory` has it as an expression"}
+
+    name: Annotated[Text, Meta(description="its name")]
+    expression: Annotated[Text, Meta(description="one expression")]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.errors import InputError, TooLong
-from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, print_form, read_forms
+from memento.plugins.living.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, print_form, read_forms
 
 ATOMS = (
     st.none()

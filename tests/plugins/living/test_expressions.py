@@ -13,11 +13,12 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
 from memento.iris import data_iri
+from memento.plugins.living.settings import SexprSettings
+from memento.plugins.living.sexpr.forms import read_forms
+from memento.plugins.living.sexpr.verbs import VERBS, table
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces
-from memento.settings import Settings, SexprSettings
-from memento.sexpr.forms import read_forms
-from memento.sexpr.verbs import VERBS, table
+from memento.settings import Settings
 
 
 def value(memento: Memento, expression: str, namespace: str | None = None) -> Any:
@@ -292,7 +293,7 @@ def test_what_a_snapshot_brings_can_be_named_in_the_same_text(memento: Memento, 
 
 
 def test_fuel_depth_and_length_are_settings(tmp_path: Path) -> None:
-    small = replace(OFFLINE, sexpr=SexprSettings(fuel=3, depth=2, chars=100))
+    small = replace(OFFLINE, plugged={**OFFLINE.plugged, "sexpr": SexprSettings(fuel=3, depth=2, chars=100)})
     with opened(tmp_path / "small", small) as memento:
         with pytest.raises(InputError, match="more than 3 calls"):
             memento.evaluate("(list) (list) (list) (list)")
@@ -365,7 +366,7 @@ def quads(memento: Memento) -> set[str]:
 
 
 def test_the_page_has_the_table_of_the_verbs() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "sexpr.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "sexpr.md").read_text(encoding="utf-8")
 
     assert f"<!-- verbs -->\n\n{table()}\n<!-- /verbs -->" in page
 

@@ -12,7 +12,8 @@ from mcp.client.stdio import stdio_client
 
 from conftest import OFFLINE
 from doors import serving, shim_of, text_of
-from memento.interfaces.mcp.group_tools import AT_PRESENT, EXPRESSION_TOOL
+from memento.interfaces.mcp.catalogue import AT_PRESENT
+from memento.plugins.living.tools import EXPRESSION_TOOL
 from memento.python import Memento, open_memento
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from memento.errors import InputError, MementoError
 from memento.operations import Operation
-from memento.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
+from memento.plugins.living.sexpr.forms import DEEPEST, MOST_CHARS, Form, Symbol, read_forms
 
 FUEL = 500
 """The default limit of verb calls in one evaluation, including those inside policies."""

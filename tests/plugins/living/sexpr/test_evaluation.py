@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memento.errors import InputError, NotFound
-from memento.sexpr.evaluation import FUEL, VALUES, Evaluation, Parameter, Verb
+from memento.plugins.living.sexpr.evaluation import FUEL, VALUES, Evaluation, Parameter, Verb
 
 DONE: list[Any] = []
 

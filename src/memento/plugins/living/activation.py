@@ -16,7 +16,8 @@ from memento import rank
 from memento.backends import Backends
 from memento.errors import InputError
 from memento.iris import IRI, MEM
-from memento.model import Item, Scope, Used
+from memento.model import Scope, Used
+from memento.plugins.living.nouns import Item
 from memento.rank import spread
 from memento.search.indexes import View
 from memento.search.shared import link_shared
@@ -42,7 +43,7 @@ def recall_by_activation(
     """
     if not 1 <= limit <= MOST:
         raise InputError(f"limit must be from 1 to {MOST}, not {limit}")
-    rows = parts.graph.select("library/containing", scope.memory_graphs, text=text)
+    rows = parts.graph.select("plugins/living/containing", scope.memory_graphs, text=text)
     indexes = parts.indexes
     indexes.bring(scope.memory_graphs, around=[IRI(str(row["memory"])) for row in rows], steps=STEPS)
     with indexes.lock:
@@ -88,7 +89,7 @@ def recall_by_activation(
 def read_items(iris: list[IRI], scope: Scope, parts: Backends) -> dict[IRI, Item]:
     """Read the contents, types and tags of some memories."""
     found: dict[IRI, Item] = {}
-    for row in parts.graph.select("library/recollected", scope.readable, memory=iris) if iris else ():
+    for row in parts.graph.select("plugins/living/recollected", scope.readable, memory=iris) if iris else ():
         iri = IRI(str(row["memory"]))
         tags = found[iri].tags if iri in found else ()
         if "tag" in row and str(row["tag"]) not in tags:

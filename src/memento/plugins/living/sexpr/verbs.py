@@ -18,13 +18,13 @@ from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, NotFound, TooLong
 from memento.iris import parse_iri
 from memento.model import Merged
-from memento.operations import Operation, care, expressions, graphs, keys
+from memento.operations import Operation, care, graphs, keys
 from memento.operations import recall as recalls
-from memento.operations import strength as strengths
 from memento.operations.base import FILTERS
-from memento.settings import SexprSettings
-from memento.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
-from memento.sexpr.forms import Form, build_form, print_form, write_lines
+from memento.plugins.living import operations
+from memento.plugins.living.settings import SexprSettings
+from memento.plugins.living.sexpr.evaluation import VALUES, Evaluation, Parameter, Table, Verb
+from memento.plugins.living.sexpr.forms import Form, build_form, print_form, write_lines
 
 A = TypeVar("A")
 
@@ -107,7 +107,7 @@ def _check_outcome(outcome: str) -> None:
 def _look_up_memory(of: Evaluation, iri: str) -> None:
     """Raise `NotFound` if there is no such memory."""
     host = _host(of)
-    host.call(strengths.Strength(iri, namespace=host.namespace))
+    host.call(operations.Strength(iri, namespace=host.namespace))
 
 
 def remember(
@@ -133,7 +133,7 @@ def remember(
 def recall_memories(of: Evaluation, query: str, limit: int) -> Any:
     """Return items, best first."""
     host = _host(of)
-    items = host.call(expressions.RecallItems(query, limit, namespace=host.namespace))
+    items = host.call(operations.RecallItems(query, limit, namespace=host.namespace))
     return [_record_of(item) for item in items]
 
 
@@ -156,15 +156,15 @@ _ONLY = tuple(name for name in FILTERS if name != "tags")
 def item(of: Evaluation, iri: str) -> Any:
     """Return a memory with its numbers."""
     host = _host(of)
-    one = host.call(expressions.GetItem(iri, namespace=host.namespace))
-    strength = plain(host.call(strengths.Strength(iri, namespace=host.namespace)))
+    one = host.call(operations.GetItem(iri, namespace=host.namespace))
+    strength = plain(host.call(operations.Strength(iri, namespace=host.namespace)))
     return {**_record_of(one), **{name: value for name, value in strength.items() if value is not None}}
 
 
 def associate(of: Evaluation, source: str, target: str, relation: str, weight: float) -> Any:
     """Return the link and its new weight."""
     host = _host(of)
-    link = host.call(strengths.Associate(source, target, relation, weight, namespace=host.namespace))
+    link = host.call(operations.Associate(source, target, relation, weight, namespace=host.namespace))
     return {"id": link.iri, "weight": link.weight}
 
 
@@ -172,7 +172,7 @@ def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
     """Return the memory's new numbers."""
     _check_outcome(outcome)
     host = _host(of)
-    after = host.call(strengths.Feedback(iri, outcome == "success", namespace=host.namespace))
+    after = host.call(operations.Feedback(iri, outcome == "success", namespace=host.namespace))
     return {
         "id": iri,
         "energy": after.energy,
@@ -186,28 +186,28 @@ def feedback(of: Evaluation, iri: str, outcome: str) -> Any:
 def trace(of: Evaluation, start: str, depth: int) -> Any:
     """Return paths with their relations and weights."""
     host = _host(of)
-    paths = host.call(strengths.Trace(start, depth, namespace=host.namespace))
+    paths = host.call(operations.Trace(start, depth, namespace=host.namespace))
     return [{"path": one.memories, "relations": one.relations, "weights": one.weights} for one in paths]
 
 
 def activate(of: Evaluation, seeds: Any, steps: int, decay: float, threshold: float) -> Any:
     """Return memories and their activation."""
     host = _host(of)
-    active = host.call(strengths.Activate(seeds, steps, decay, threshold, namespace=host.namespace))
+    active = host.call(operations.Activate(seeds, steps, decay, threshold, namespace=host.namespace))
     return [{"id": one.memory, "activation": one.activation} for one in active]
 
 
 def decay(of: Evaluation, half_life_days: float | None) -> Any:
     """Return until when decay is computed, with which half-life, and for how many memories."""
     host = _host(of)
-    done = host.call(strengths.Decay(half_life_days, namespace=host.namespace))
+    done = host.call(operations.Decay(half_life_days, namespace=host.namespace))
     return {"until": done.until, "half_life_days": done.half_life, "memories": host.count_current()}
 
 
 def consolidate(of: Evaluation, dry_run: bool) -> Any:
     """Return how many memories were archived, and which."""
     host = _host(of)
-    gone = host.call(strengths.Archive(bool(dry_run), namespace=host.namespace))
+    gone = host.call(operations.Archive(bool(dry_run), namespace=host.namespace))
     if not dry_run:
         host.call(recalls.Manifest(fresh=True, namespace=host.namespace))
     return {"pruned": len(gone.memories), "memories": gone.memories, "dry_run": gone.dry_run}
@@ -224,14 +224,14 @@ def compact(of: Evaluation, dry_run: bool, undo: bool) -> Any:
 def list_archived(of: Evaluation, limit: int) -> Any:
     """Return the archived memories, the latest first."""
     host = _host(of)
-    listed = host.call(strengths.ListArchived(limit=limit, namespace=host.namespace))
+    listed = host.call(operations.ListArchived(limit=limit, namespace=host.namespace))
     return [{"id": one.iri, "content": one.content, "archived_at": one.archived_at} for one in listed]
 
 
 def list_fading(of: Evaluation, limit: int) -> Any:
     """Return the memories that fade, the next to be archived first."""
     host = _host(of)
-    listed = host.call(strengths.ListFading(limit=limit, namespace=host.namespace))
+    listed = host.call(operations.ListFading(limit=limit, namespace=host.namespace))
     return [
         {"id": one.iri, "content": one.content, "energy": one.energy, "archived_on": one.archived_on} for one in listed
     ]
@@ -240,7 +240,7 @@ def list_fading(of: Evaluation, limit: int) -> Any:
 def unarchive(of: Evaluation, iri: str) -> Any:
     """Return the memory and its energy."""
     host = _host(of)
-    return {"id": iri, "energy": host.call(strengths.Unarchive(iri, namespace=host.namespace)).energy}
+    return {"id": iri, "energy": host.call(operations.Unarchive(iri, namespace=host.namespace)).energy}
 
 
 def stats(of: Evaluation) -> Any:
@@ -304,7 +304,7 @@ def load_dataset(of: Evaluation, *documents: Form) -> Any:
 def policies(of: Evaluation) -> Any:
     """Return every policy by name."""
     host = _host(of)
-    return host.call(expressions.Policies(namespace=host.namespace))
+    return host.call(operations.Policies(namespace=host.namespace))
 
 
 def policy(of: Evaluation, name: str) -> Any:
@@ -322,7 +322,7 @@ def set_policy(of: Evaluation, name: Form, *rest: Form) -> Any:
     if not isinstance(name.value, str) or len(rest) != 1:
         raise InputError("a policy has a name in quotes, and one expression")
     text = rest[0].value if isinstance(rest[0].value, str) else print_form(rest[0])
-    kept = host.call(expressions.SetPolicy(name.value, text, namespace=host.namespace))
+    kept = host.call(operations.SetPolicy(name.value, text, namespace=host.namespace))
     return {"name": name.value, "expression": kept}
 
 
@@ -345,14 +345,14 @@ READING = (
         does="The memories that are archived, the latest first; `unarchive` brings one back.",
         parameters=(Parameter("limit", "whole", 50),),
         run=list_archived,
-        asks=(strengths.ListArchived,),
+        asks=(operations.ListArchived,),
     ),
     Verb(
         name="fading",
         does="The memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
         parameters=(Parameter("limit", "whole", 50),),
         run=list_fading,
-        asks=(strengths.ListFading,),
+        asks=(operations.ListFading,),
     ),
     Verb(
         name="recall",
@@ -363,7 +363,7 @@ READING = (
             Parameter("limit", "whole", 10, _within("limit", 1, 100)),
         ),
         run=recall_memories,
-        asks=(expressions.RecallItems,),
+        asks=(operations.RecallItems,),
     ),
     Verb(
         name="search",
@@ -384,7 +384,7 @@ READING = (
         does="One memory with its numbers.",
         parameters=(Parameter("id", "text", check=parse_iri, look_up=_look_up_memory),),
         run=item,
-        asks=(expressions.GetItem, strengths.Strength),
+        asks=(operations.GetItem, operations.Strength),
     ),
     Verb(
         name="trace",
@@ -394,7 +394,7 @@ READING = (
             Parameter("depth", "whole", 2, _within("depth", 1, 6)),
         ),
         run=trace,
-        asks=(strengths.Trace,),
+        asks=(operations.Trace,),
     ),
     Verb(
         name="activate",
@@ -406,7 +406,7 @@ READING = (
             Parameter("threshold", "number", 0.1, _within("threshold", 0, 1)),
         ),
         run=activate,
-        asks=(strengths.Activate,),
+        asks=(operations.Activate,),
     ),
     Verb(
         name="stats",
@@ -428,13 +428,13 @@ READING = (
         parameters=(Parameter("only", "truth", False),),
         run=snapshot,
     ),
-    Verb(name="policies", does="The policies, by name.", parameters=(), run=policies, asks=(expressions.Policies,)),
+    Verb(name="policies", does="The policies, by name.", parameters=(), run=policies, asks=(operations.Policies,)),
     Verb(
         name="policy",
         does="The expression of a policy.",
         parameters=(Parameter("name", "text"),),
         run=policy,
-        asks=(expressions.Policies,),
+        asks=(operations.Policies,),
     ),
     Verb(
         name="run",
@@ -442,7 +442,7 @@ READING = (
         parameters=(Parameter("name", "text"),),
         run=run,
         brings_memories=True,
-        asks=(expressions.Policies,),
+        asks=(operations.Policies,),
     ),
 )
 WRITING = (
@@ -470,7 +470,7 @@ WRITING = (
             Parameter("weight", "number", 0.5, _within("weight", 0, 1)),
         ),
         run=associate,
-        asks=(strengths.Associate,),
+        asks=(operations.Associate,),
         writes=True,
     ),
     Verb(
@@ -481,7 +481,7 @@ WRITING = (
             Parameter("outcome", "text", check=_check_outcome),
         ),
         run=feedback,
-        asks=(strengths.Feedback,),
+        asks=(operations.Feedback,),
         writes=True,
     ),
     Verb(
@@ -489,7 +489,7 @@ WRITING = (
         does="Let energies fade up to now, by half in `living.half_life` days (7); a second time at once changes nothing.",
         parameters=(Parameter("half-life-days", "number", None, _check_half_life),),
         run=decay,
-        asks=(strengths.Decay,),
+        asks=(operations.Decay,),
         writes=True,
     ),
     Verb(
@@ -497,7 +497,7 @@ WRITING = (
         does="Archive the memories that have no energy left and are hardly used, and draw the map again.",
         parameters=(Parameter("dry-run", "truth", False),),
         run=consolidate,
-        asks=(strengths.Archive, recalls.Manifest),
+        asks=(operations.Archive, recalls.Manifest),
         writes=True,
     ),
     Verb(
@@ -514,7 +514,7 @@ WRITING = (
         parameters=(Parameter("id", "text"),),
         run=unarchive,
         brings_memories=True,
-        asks=(strengths.Unarchive,),
+        asks=(operations.Unarchive,),
         writes=True,
     ),
     Verb(
@@ -522,7 +522,7 @@ WRITING = (
         does="Keep an expression under a name, to be run again.",
         parameters=(Parameter("name", "text"), Parameter("expression", "any")),
         run=set_policy,
-        asks=(expressions.SetPolicy,),
+        asks=(operations.SetPolicy,),
         writes=True,
         takes_forms=True,
     ),

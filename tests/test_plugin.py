@@ -1,0 +1,345 @@
+"""A plug-in is found, adds what it says, is gone when it is off, and cannot break what is not its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from dataclasses import fields
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from click.testing import CliRunner
+
+from memento import plugin
+from memento.errors import NotFound, PluginError
+from memento.interfaces.cli import main
+from memento.iris import IRI
+from memento.operations import Operation
+from memento.plugin import Plugin
+from memento.plugins.living import operations
+from memento.plugins.living import plugin as living
+from memento.plugins.living.strength import archive_memories
+from memento.python import Memento
+from memento.settings import groups, load, without_plugins
+from memento.testing import SMALL, check_plugin, memory
+from memento.time import now
+from operations.samples import make_sample
+from plugins.living.calls import CALLS
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "docs" / "plugins" / "bookmarks"
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the wheel of the sample plug-in is installed."""
+    folder = tmp_path_factory.mktemp("sample")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(SAMPLE)]
+    subprocess.run(command, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "installed")
+    return folder / "installed"
+
+
+def run(program: str | Sequence[str], installed: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program, or `memento` with some arguments, in a process that finds what is installed in a folder."""
+    command = ["-c", program] if isinstance(program, str) else ["-m", "memento", *program]
+    known = {**os.environ, "PYTHONPATH": str(installed), "MEMENTO_EMBEDDING_MODEL": "trigram", **environment}
+    return subprocess.run([sys.executable, *command], env=known, capture_output=True, text=True, check=False)
+
+
+def install(folder: Path, name: str, source: str, entry: str = "") -> Path:
+    """Install a plug-in that is one module."""
+    (folder / f"{name}_{len(name)}.py").write_text(source, encoding="utf-8")
+    info = folder / f"of_{name}-1.dist-info"
+    info.mkdir()
+    entry = entry or f"{name}_{len(name)}:plugin"
+    (info / "entry_points.txt").write_text(
+        f"[other]\na = b:c\n\n[memento.plugins]\n{name} = {entry}\n", encoding="utf-8"
+    )
+    return folder
+
+
+def prepare_living(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    scope, stores = memento.context.scope("main", "write"), memento.context.stores
+    archive_memories((IRI(sample.other),), scope, now(), stores)
+    away = operations.Unarchive(sample.other, namespace="main")
+    other = memento.remember("Rome is warm.").saved
+    special = (operations.Unarchive, operations.Associate)
+    calls = [call(sample, "main") for asked, call in CALLS.items() if asked not in special]
+    return [*calls, away, operations.Associate(sample.memory, other)]
+
+
+def test_the_entry_points_are_those_that_the_library_finds() -> None:
+    found = {one.name: one.value for one in entry_points(group=plugin.GROUP)}
+
+    assert {name: one.entry for name, one in plugin.find_plugins().items()} == found
+
+
+def test_living_is_a_good_plugin() -> None:
+    assert check_plugin("living", prepare_living) == []
+
+
+def test_without_a_plugin_its_operations_and_settings_are_gone_and_its_data_stay() -> None:
+    with memory(plugins=["living"]) as with_it:
+        with_it.set_policy("numbers", "(stats)")
+        folder = with_it.datadir.path
+        assert "sexpr" in dict(groups(with_it.settings))
+        with_it.close()
+        with memory(folder=folder) as without:
+            with pytest.raises(NotFound, match="there is no operation policies: the plug-in living is switched off"):
+                without.policies()
+            body, _ = without.query(
+                "SELECT ?rule { GRAPH ?g { ?p a <http://purl.org/memento/Policy> ; "
+                "<http://purl.org/memento/expression> ?rule } }",
+                accept="text/csv",
+            )
+            assert b"(stats)" in body
+            assert "sexpr" not in dict(groups(without.settings))
+
+
+def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
+    def invoke(*words: str) -> Any:
+        return CliRunner().invoke(main, ["--home", str(tmp_path), *words])
+
+    before, switched = invoke("plugins"), invoke("plugins", "--off", "living")
+    off = load(tmp_path / "memento.toml", {})
+    gone, listed = invoke("expressions", "eval", "(stats)"), invoke("--help")
+    unknown = invoke("plugins", "--off", "tides")
+    back = invoke("plugins", "--on", "living", "--json")
+
+    assert "living       on " in before.output and "evaluate" in before.output and "modules" in before.output
+    assert "living       off" in switched.output
+    assert off.plugins.left_out == {"living"} and "sexpr" not in dict(groups(off))
+    assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
+    assert "expressions" not in listed.output and "cases" in listed.output
+    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are living" in unknown.output
+    assert [row["state"] for row in json.loads(back.output)] == ["on"]
+
+
+def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
+    told: list[str] = []
+    load(environment={"MEMENTO_PLUGINS_OFF": "tides, living"}, tell=told.append)
+
+    assert len(told) == 1 and "plugins.off = tides" in told[0]
+
+
+BROKEN = {
+    "missing": ("", "nowhere:plugin", "ModuleNotFoundError: No module named 'nowhere'"),
+    "later": (
+        "from memento.plugin import Plugin\nplugin = Plugin(name='later', summary='Later.', api=9)",
+        "",
+        "it is made for version 9 of plug-ins, and this is 1: install another version",
+    ),
+    "needy": (
+        "from memento.plugin import Plugin\nplugin = Plugin(name='needy', summary='Needs.', needs=('nowhere',))",
+        "",
+        "it needs nowhere: install what has it",
+    ),
+    "misnamed": (
+        "from memento.plugin import Plugin\nplugin = Plugin(name='other', summary='Other.')",
+        "",
+        "it calls itself 'other', and its entry point 'misnamed': give both the same name",
+    ),
+    "number": ("plugin = 3", "", "its entry point names a int, not a memento.plugin.Plugin"),
+    "halfway": (
+        "from memento.plugin import Plugin\nplugin = Plugin(name='halfway', summary='Half.', operations='nowhere')",
+        "",
+        "ModuleNotFoundError: No module named 'nowhere'",
+    ),
+}
+
+
+def test_a_plugin_that_cannot_be_loaded_is_named_and_left_out(tmp_path: Path) -> None:
+    for name, (source, entry, _) in BROKEN.items():
+        install(tmp_path, name, source, entry)
+    home = str(tmp_path / "home")
+    listed = run(["--home", home, "plugins", "--json"], tmp_path)
+    strict = run(["--home", home, "plugins", "--strict"], tmp_path)
+    health = run(
+        "import json; from memento.testing import memory; from memento.service.handlers.recall import health\n"
+        "with memory() as memento: print(json.dumps(dict(health(memento.context, {}).plugins)))",
+        tmp_path,
+    )
+    rows = {row["name"]: row for row in json.loads(listed.stdout)}
+
+    assert (listed.returncode, strict.returncode, health.returncode) == (0, 1, 0), health.stderr
+    assert {name: rows[name]["problem"] for name in BROKEN} == {name: said for name, (_, _, said) in BROKEN.items()}
+    assert json.loads(health.stdout.splitlines()[-1]) == {name: rows[name]["problem"] for name in BROKEN}
+    assert rows["living"]["state"] == "on"
+
+
+def clashing(adds: str) -> str:
+    return f'''
+from memento.operations.base import Operation
+from memento.plugin import Plugin
+plugin = Plugin(name="tides", summary="Clashes.", {adds})
+
+class Recall(Operation["int"], frozen=True):
+    """Recall."""
+    route = "GET /tides/recall"
+'''
+
+
+def test_a_clash_of_names_stops_the_start_with_both_names_in_one_line(tmp_path: Path) -> None:
+    install(tmp_path, "tides", clashing("operations='tides_5'"))
+    done = run(["--home", str(tmp_path / "home"), "plugins"], tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "memento: operations: Memento and the plug-in tides both have 'recall'; uninstall or rename one of them"
+    ]
+
+
+CLASHES = {
+    "settings={'land': 'x'}": ("settings", "Memento", "land", "settings.plugin_groups()"),
+    "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
+    "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
+    "operations='x', groups={'cases': 'Cases.'}": ("commands", "Memento", "cases", "commands.add_plugins()"),
+    "signals={'words': 'x'}": ("signals", "Memento", "words", "signals.add_plugins()"),
+    "importers={'obsidian': 'x'}": ("importers", "Memento", "obsidian", "reload(importers)"),
+    "pages={'/timeline': 'x'}": ("pages", "Memento", "/timeline", "reload(pages)"),
+}
+"""What a plug-in adds: the kind, whose name it takes, the name, and what notices it at a start."""
+
+TRY = """
+import json, sys
+from importlib import reload
+from memento import plugin, settings
+from memento.intake import importers
+from memento.interfaces.cli import commands
+from memento.interfaces.mcp import catalogue
+from memento.interfaces.web import pages
+from memento.retrieval import signals
+for group in plugin.name_owners("groups"):
+    del commands.main.commands[group]  # as before a start
+for number, start in enumerate(json.loads(sys.argv[1])):
+    sys.path.insert(0, f"{sys.argv[2]}/{number}")
+    sys.modules.pop("tides_5", None)
+    for known in (plugin.find_plugins, plugin.collect, plugin.name_owners):
+        known.cache_clear()
+    try:
+        eval(start)
+        print("nothing")
+    except plugin.PluginError as error:
+        print(error)
+    del sys.path[0]
+"""
+
+
+def test_a_clash_is_noticed_in_every_kind(tmp_path: Path) -> None:
+    for number, adds in enumerate(CLASHES):
+        (tmp_path / str(number)).mkdir()
+        install(tmp_path / str(number), "tides", clashing(adds))
+    starts = json.dumps([start for _, _, _, start in CLASHES.values()])
+    done = run(f"import sys; sys.argv += [{starts!r}, {str(tmp_path)!r}]\n{TRY}", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        f"{kind}: {owner} and the plug-in tides both have {name!r}; uninstall or rename one of them"
+        for kind, owner, name, _ in CLASHES.values()
+    ]
+
+
+def test_two_distributions_with_one_plugin_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "living", "plugin = None")
+    done = run("from memento import plugin; plugin.find_plugins()", tmp_path)
+
+    assert "both have a plug-in 'living': uninstall one of them" in done.stderr.splitlines()[-1]
+
+
+USE = """
+import json, sys
+from pathlib import Path
+from bookmarks.operations import ListBookmarks
+from memento import plugin
+from memento.interfaces.web.app import create_app
+from memento.retrieval.signals import with_weights
+from memento.settings import table
+from memento.time import now
+from memento.testing import SMALL, check_plugin, memory
+
+def prepare(memento):
+    memento.import_files(sys.argv[1], consolidate=False)
+    return [ListBookmarks()]
+
+with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) as memento:
+    prepare(memento)
+    memento.remember("Tea is green.")
+    app = create_app(memento.service).test_client()
+    ranked = memento.recall("tea", gate=False, explain=True).memories
+    found = {
+        "titles": [one.title for one in memento.list_bookmarks()],
+        "page": app.get("/bookmarks", headers={"Accept": "text/html"}).text,
+        "first": [ranked[0].content, ranked[0].why.get("address", 0.0) > 0],
+        "openapi": app.get("/memory/openapi.json").json["paths"]["/bookmarks/list"]["get"]["summary"],
+        "settings": "weight of having a web address" in table(),
+    }
+with memory() as memento:
+    app = create_app(memento.service).test_client()
+    found["off"] = [app.get("/bookmarks").status_code, "/bookmarks/list" in app.get("/memory/openapi.json").text]
+    try:
+        memento.import_files(sys.argv[1], source="bookmarks")
+    except Exception as error:
+        found["import"] = str(error)
+found["problems"] = check_plugin("bookmarks", prepare)
+print(json.dumps(found))
+"""
+
+EXPORTED = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<DL><p>
+<DT><A HREF="https://example.org/tea" ADD_DATE="1736500000">Green tea &amp; water</A>
+<DT><A HREF="https://example.org/rome?a=1&b=&lt;script&gt;">Rome</A>
+</DL>
+"""
+
+
+def test_the_sample_plugin_is_built_installed_and_works(sample: Path, tmp_path: Path) -> None:
+    file = tmp_path / "bookmarks.html"
+    file.write_text(EXPORTED, encoding="utf-8")
+    done = run(f"import sys; sys.argv.append({str(file)!r})\n{USE}", sample)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    commands = [
+        run(["--home", str(tmp_path / "home"), *words], sample)
+        for words in (("import", str(file)), ("bookmarks", "list-bookmarks"))
+    ]
+
+    assert found["problems"] == []
+    assert sorted(found["titles"]) == ["Green tea & water", "Rome"]
+    assert '<a href="https://example.org/tea">Green tea &amp; water</a>' in found["page"]
+    assert found["first"][1] and "https://" in found["first"][0]
+    assert found["openapi"] == "List the bookmarks, newest first" and found["settings"]
+    assert found["off"] == [404, False]
+    assert found["import"].startswith("'bookmarks' is no source of notes")
+    assert "Rome" in commands[1].stdout, commands
+
+
+def test_every_kind_is_used_and_documented(sample: Path) -> None:
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    names = [one.name for one in fields(Plugin)]
+    program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
+    used = {one for one in names if getattr(living, one)} | set(json.loads(run(program, sample).stdout))
+
+    assert [name for name in names if f"\n| `{name}` | " not in page] == []
+    assert [kind for kind in get_args(plugin.Kind) if kind not in used] == []
+    assert (SAMPLE / "bookmarks" / "__init__.py").read_text(encoding="utf-8").partition("plugin = ")[2] in page
+
+
+def test_settings_without_a_plugin_keep_the_others() -> None:
+    assert without_plugins(SMALL, []) == SMALL
+    assert dict(groups(SMALL)).keys() - dict(groups(without_plugins(SMALL, ["living"]))).keys() == {"sexpr"}
+
+
+def test_a_plugin_that_is_not_installed_is_refused() -> None:
+    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are living"]
+    with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
+        plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")
