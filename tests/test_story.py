@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from conftest import without_disk
-from memento.errors import Conflict, FolderInUse, InputError, NotFound, TooLong
+from memento.errors import Conflict, FolderInUse, GraphError, InputError, NotFound, TooLong
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.retrieval.render import as_text, as_xml
@@ -29,6 +31,8 @@ STORY = [
     ("2025-01-13", "I left Google and joined Microsoft."),
     ("2025-02-01", "Anna works at Siemens and lives in Munich."),
 ]
+
+TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 
 
 def day(text: str) -> datetime:
@@ -260,16 +264,59 @@ def test_a_note_over_the_limit_is_refused_and_one_below_it_is_kept_whole(memento
 
 
 def test_a_folder_that_is_open_here_gives_the_same_memory_and_says_what_to_do_about_another(memento: Memento) -> None:
-    assert open_memento(memento.datadir.path, configured=memento.settings) is memento
-    with pytest.raises(FolderInUse, match=r"open in this process already.*call its close\(\) first"):
+    again = open_memento(memento.datadir.path, configured=memento.settings)
+    assert isinstance(again, Memento) and again.service is memento.service
+    again.note("I live in Lisbon.")
+    assert [one.content for one in memento.list()] == ["I live in Lisbon."]
+    with pytest.raises(FolderInUse, match=r"open in this process already.*namespace \(main, not work\)"):
         open_memento(memento.datadir.path, configured=memento.settings, namespace="work")
+    other = replace(
+        memento.settings,
+        land=replace(memento.settings.land, mend=False),
+        keys=replace(memento.settings.keys, direct=True),
+    )
+    with pytest.raises(
+        FolderInUse, match=r"differs in land\.mend, keys\.direct: ask for the same, or first call close\(\)"
+    ):
+        open_memento(memento.datadir.path, configured=other)
+
+
+def test_closing_one_of_two_handles_leaves_the_other_open(tmp_path: Path) -> None:
+    first, second = (open_memento(tmp_path / "home", configured=TRIGRAM) for _ in range(2))
+    assert isinstance(first, Memento)
+    first.close()
+    first.close()
+    assert second.note("I prefer tea.").memories
+    with pytest.raises(GraphError, match=r"this memory was closed: open it again with open_memento\('.*home'\)"):
+        first.note("I prefer coffee.")
+    second.close()
+    assert first.datadir.read_owner() is None, "the folder is released with the last handle"
+
+
+def test_a_handle_that_nobody_holds_needs_no_close(tmp_path: Path) -> None:
+    kept = open_memento(tmp_path / "home", configured=TRIGRAM)
+    for _ in range(2):  # a cell of a notebook that runs again
+        kept = open_memento(tmp_path / "home", configured=TRIGRAM)
+    gc.collect()
+    assert isinstance(kept, Memento)
+    kept.close()
+    assert kept.datadir.read_owner() is None
+
+
+def test_the_same_memory_is_opened_without_saying_its_settings_again(tmp_path: Path) -> None:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as first, open_memento(tmp_path / "home") as second:
+        first.note("I prefer tea.")
+        assert [one.content for one in second.list()] == ["I prefer tea."]
+    with open_memento(tmp_path / "home"):
+        (tmp_path / "home" / "memento.toml").write_text("[land]\nmend = false\n")
+        with pytest.raises(FolderInUse, match=r"differs in land\.mend"):
+            open_memento(tmp_path / "home")
 
 
 def test_a_folder_that_was_closed_opens_anew(tmp_path: Path) -> None:
-    trigram = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
-    first = open_memento(tmp_path / "home", configured=trigram)
+    first = open_memento(tmp_path / "home", configured=TRIGRAM)
     first.close()
-    with open_memento(tmp_path / "home", configured=trigram) as second:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as second:
         assert second is not first
         assert second.note("I prefer tea.").memories
 
@@ -278,14 +325,33 @@ def test_a_recollection_is_walked_and_printed(memento: Memento) -> None:
     memento.note("I work at Microsoft.", at="2025-01-10")
     found = memento.recall("Where do I work?", k=1)
 
-    assert [str(one) for one in found] == ["I work at Microsoft. (since 2025-01-10)"]
-    assert (len(found), found[0], str(found)) == (1, found.memories[0], str(found.memories[0]))
-    assert str(memento.recall("What is my shoe size?", namespace="empty")) == "No memory answers this."
+    assert [str(one) for one in found] == ["2025-01-10 you: I work at Microsoft."]
+    assert (len(found), found[0], found[:1]) == (1, found.memories[0], found.memories)
+    assert str(found) == str(found.memories[0])
+    empty = str(memento.recall("What is my shoe size?", namespace="empty")).splitlines()
+    assert empty == [
+        "Note: nothing is remembered in a namespace 'empty': `status` lists those there are",
+        "No memory answers this.",
+    ]
+
+
+def test_a_print_says_whose_words_these_are_what_ended_and_what_is_only_nearest(memento: Memento) -> None:
+    memento.note("I live in Paris and I work at Google.", at="2023-01-05")
+    memento.note("I moved to Lisbon.", at="2024-02-05")
+    memento.note("I like green tea.", speaker="Ann", at="2024-03-05")
+
+    assert str(memento.recall("Where do I live?", gate=False)).splitlines() == [
+        "2024-02-05 you: I moved to Lisbon.",
+        "2023-01-05 you: I live in Paris and I work at Google. (“I live in Paris” until 2024-02-05)",
+        "2024-03-05 Ann: I like green tea.",
+    ]
+    found = memento.recall("Who likes tea?")
+    nearest = replace(found, memories=(), nearest=found.memories)
+    assert str(nearest).splitlines() == ["Nothing told about this. Nearest:", "2024-03-05 Ann: I like green tea."]
 
 
 def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:
-    trigram = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
-    with open_memento(tmp_path / "home", configured=trigram) as opened:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as opened:
         opened.note("I prefer tea.")
     with open_memento(tmp_path / "home") as opened:
         assert opened.status().embedder != ""

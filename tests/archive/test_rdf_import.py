@@ -524,14 +524,25 @@ def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Pa
         pass
 
 
-def test_a_format_that_holds_no_graphs_is_refused_and_an_existing_file_stays(told: Memento, tmp_path: Path) -> None:
-    (tmp_path / "old.rdf").write_text("mine")
+def test_a_format_that_holds_no_graphs_is_refused(told: Memento, tmp_path: Path) -> None:
     with pytest.raises(NotAcceptable):
-        told.export(tmp_path / "old.rdf")
+        told.export(tmp_path / "new.rdf")
     with pytest.raises(InputError, match="cannot be written"):
         told.export(tmp_path / "nowhere" / "all.trig")
 
-    assert (tmp_path / "old.rdf").read_text() == "mine"
+    assert list(tmp_path.glob("*.rdf")) == []
+
+
+def test_an_export_replaces_a_file_only_if_it_is_told_to(told: Memento, tmp_path: Path) -> None:
+    file = tmp_path / "all.nq"
+    file.write_text("mine")
+    with pytest.raises(InputError, match=r"overwrite is needed to replace .*all\.nq, which exists already"):
+        told.export(file)
+    assert file.read_text() == "mine"
+
+    told.export(file, overwrite=True)
+    assert "mem" in file.read_text() and "mine" not in file.read_text()
+    assert [one.name for one in tmp_path.glob("all*")] == ["all.nq"]
 
 
 def test_turtle_brings_one_namespace_with_what_it_needs_and_leaves_own_rdf_out(

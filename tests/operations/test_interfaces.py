@@ -21,7 +21,7 @@ from memento.interfaces.reference import tools_of, verbs_of
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
 from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
-from memento.operations.base import Interface, complete, places_of, route_of, summary_of
+from memento.operations.base import LOCAL, Interface, complete, places_of, route_of, summary_of
 from memento.python import Memento, Memory
 from memento.service import handle
 from memento.service.context import HANDLERS
@@ -109,7 +109,7 @@ def test_openapi_describes_every_argument_of_an_operation(name: str) -> None:
     named |= set(body.get("schema", {}).get("properties", {}))
     told = {name: {name, *field.aliases} for name, field in fields_of(operation).items()}
     if "rest" in operation.absent:  # what travels is the file itself, and `form` is the parameter `format`
-        told = {name: {name, *({"format"} if name == "form" else ())} for name in told if name != "file"}
+        told = {name: {name, *({"format"} if name == "form" else ())} for name in told if name not in LOCAL}
 
     assert described["summary"] == summary_of(operation)
     assert [name for name, names in told.items() if not names & named] == []

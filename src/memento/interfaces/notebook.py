@@ -33,6 +33,7 @@ from memento.errors import InputError, MementoError, MissingPart, NotAcceptable
 from memento.interfaces.picture import draw_manifest, draw_timeline
 from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
 from memento.model import (
+    NEAREST,
     Believed,
     Described,
     Ended,
@@ -47,7 +48,6 @@ from memento.model import (
     Timeline,
     Value,
 )
-from memento.retrieval.render import NEAREST
 from memento.retrieval.sentence import split_at
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
 from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
-from memento.operations.base import Interface, complete, declared_answer, places_of, route_of, summary_of
+from memento.operations.base import LOCAL, Interface, complete, declared_answer, places_of, route_of, summary_of
 from memento.python import Memory
 from memento.retrieval import signals
 from memento.sexpr import verbs
@@ -460,7 +460,9 @@ def _operations_of(theme: str) -> list[type[Operation[Any]]]:
 
 def _address_fields(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     """Return the arguments of an operation that are parameters of a request; a file is the body instead."""
-    return {name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name != "file"}
+    return {
+        name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name not in LOCAL
+    }
 
 
 def _place_in(operation: type[Operation[Any]]) -> Callable[[str], str]:

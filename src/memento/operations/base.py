@@ -112,6 +112,9 @@ class Filtered(Operation[A], frozen=True, kw_only=True):
     )
 
 
+LOCAL = ("file", "overwrite")
+"""The arguments of an operation that streams a document which concern the file at the caller's end: they are not sent."""
+
 FILTERS: tuple[str, ...] = tuple(name for name in Filtered.__struct_fields__ if name != "namespace")
 """The arguments of `Filtered`."""
 

@@ -31,7 +31,7 @@ class Export(Filtered["model.Exported"], frozen=True):
     filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
 
     Raises:
-        InputError: an unknown format, or the file cannot be written.
+        InputError: an unknown format, or the file cannot be written, or exists and `overwrite` is not set.
         NotFound: nothing goes by the name of `entity`.
         NotAcceptable: a format without named graphs, rows with vectors or an audit, or RDF that should be anonymised.
     """
@@ -41,12 +41,7 @@ class Export(Filtered["model.Exported"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
 
-    file: Annotated[
-        File,
-        Meta(
-            description="where to write; an existing file is replaced once the new one is complete; `.gz` compresses it"
-        ),
-    ]
+    file: Annotated[File, Meta(description="where to write; `.gz` compresses it")]
     form: (
         Annotated[
             str,
@@ -74,6 +69,7 @@ class Export(Filtered["model.Exported"], frozen=True):
         ]
         | None
     ) = None
+    overwrite: Annotated[bool, Meta(description="replace the file if it exists, once the new one is complete")] = False
 
 
 class ImportRdf(Operation["model.Merged"], frozen=True):

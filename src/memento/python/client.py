@@ -377,8 +377,9 @@ def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress |
 
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
-    from memento.archive.files import save_document
+    from memento.archive.files import raise_if_exists, save_document
 
+    raise_if_exists(Path(operation.file), overwrite=operation.overwrite)
     key_file = operation.pseudonym_key_file
     parameters = {
         "format": operation.form or str(operation.file),
@@ -393,7 +394,7 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):
         form, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))
-        return save_document(pieces, Path(operation.file), form, count, progress)
+        return save_document(pieces, Path(operation.file), form, count, progress, overwrite=operation.overwrite)
 
 
 def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progress | None) -> Merged:

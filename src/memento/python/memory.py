@@ -291,6 +291,7 @@ class Memory(ABC):
         after: datetime | str | None = None,
         before: datetime | str | None = None,
         entity: str | None = None,
+        overwrite: bool = False,
         namespace: str | None = None,
         progress: Progress | None = None,
     ) -> Exported:
@@ -304,6 +305,7 @@ class Memory(ABC):
             anonymise,
             dates,
             pseudonym_key_file,
+            overwrite,
             tags=tags,
             container=container,
             source=source,

@@ -76,6 +76,8 @@ def test_errors_are_those_of_the_service_and_leave_no_file(client: Client, tmp_p
     )
     with pytest.raises(NotAcceptable):
         client.export(tmp_path / "all.rdf")
+    with pytest.raises(InputError, match=r"overwrite is needed to replace .*bad\.trig"):
+        client.export(tmp_path / "bad.trig")
     with pytest.raises(InputError, match=r"bad\.trig line 2, column"):
         client.import_rdf(tmp_path / "bad.trig")
     with pytest.raises(ShapeViolation, match="exactly one mem:content"):

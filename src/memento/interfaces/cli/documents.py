@@ -61,6 +61,7 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
     type=click.Path(path_type=Path),
     help="A file with a key, which makes the pseudonyms the same each time; default a key that is not kept.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """

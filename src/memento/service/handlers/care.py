@@ -40,7 +40,7 @@ from memento.archive.exchange import (
     write_import,
     write_merge,
 )
-from memento.archive.files import open_document, save_document
+from memento.archive.files import open_document, raise_if_exists, save_document
 from memento.archive.sync import (
     Merger,
     Patch,
@@ -119,6 +119,7 @@ _LONGER = 16
 def export(operation: operations.Export, context: Context) -> Exported:
     """Write the graphs to a file."""
     file = str(operation.file)
+    raise_if_exists(Path(file), overwrite=operation.overwrite)
     document = export_pieces(
         operation.form or file,
         context,
@@ -129,7 +130,14 @@ def export(operation: operations.Export, context: Context) -> Exported:
         only=context.read_filter(operation),
         anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
     )
-    return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
+    return save_document(
+        document.pieces,
+        Path(file),
+        document.form.name,
+        document.statements,
+        context.progress,
+        overwrite=operation.overwrite,
+    )
 
 
 def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
