@@ -266,7 +266,7 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
     with open_memento(somewhere / "home", configured=settings) as memento:
         assert isinstance(memento, Memento)
         memento.note("The decision for the project alpha is to keep its queue in SQLite.", tags=["decision"])
-        memento.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
+        memento.keys.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
         with serving(memento):
             for client, hooks in HOOKED.items():
                 said = json.loads(ask("run", "start", "--client", client, told={"cwd": "/src/alpha"}).stdout)
@@ -278,7 +278,7 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
             assert ask("run", "stop", "--client", "codex", told={"last_assistant_message": "Ok."}).output == "{}\n"
             said = ask("run", "prompt", "--client", "cursor", told={"conversation_id": "c", "prompt": "I like tea."})
             assert json.loads(said.output) == {"continue": True}
-        found = [(one.client, one.source, one.speaker) for one in memento.proposals()]
+        found = [(one.client, one.source, one.speaker) for one in memento.intake.proposals()]
         assert found == [
             ("claude-code", "hook:stop", None),
             ("claude-code", "hook:stop", None),

@@ -118,7 +118,7 @@ def test_the_user_is_one_node_whose_name_is_shown(life: Memento) -> None:
     assert found.entities[0].is_user
     assert found.entities[0].name == "Danny"
     assert "<entity>Danny</entity>" in as_xml(found, today=datetime(2025, 3, 1, tzinfo=UTC).date())
-    body, _ = life.query("SELECT ?u WHERE { ?u a <http://purl.org/memento/User> }", accept="text/csv")
+    body, _ = life.graphs.query_bytes("SELECT ?u WHERE { ?u a <http://purl.org/memento/User> }", accept="text/csv")
     assert len(body.split()) == 2
 
 
@@ -126,11 +126,11 @@ def test_no_two_entities_are_linked_and_no_note_mentions_the_user(life: Memento)
     ask = """PREFIX mem: <http://purl.org/memento/>
     ASK { { ?a a mem:Entity . ?b a mem:Entity . ?a ?p ?b } UNION { ?n mem:mentions ?u . ?u a mem:User } }"""
 
-    assert b"false" in life.query(ask, accept="text/csv")[0]
+    assert b"false" in life.graphs.query_bytes(ask, accept="text/csv")[0]
 
 
 def test_the_whole_life_breaks_no_shape_and_fits_its_indexes(life: Memento) -> None:
-    assert life.check() == ()
+    assert life.admin.check() == ()
 
 
 def test_saying_it_twice_is_saying_it_once(life: Memento) -> None:
@@ -144,9 +144,9 @@ def test_saying_it_twice_is_saying_it_once(life: Memento) -> None:
 
 def test_a_file_that_is_imported_twice_is_imported_once(memento: Memento) -> None:
     rows = [NoteRow(content=text, at=day(when)) for when, text in STORY]
-    memento.import_notes(rows)
+    memento.intake.import_notes(rows)
     before = memento.status()
-    again = memento.import_notes(rows)
+    again = memento.intake.import_notes(rows)
 
     assert again.memories == again.invalidated == 0
     assert again.skipped == len(rows)
@@ -164,7 +164,7 @@ def test_a_note_about_the_past_takes_its_place_in_the_middle_of_history(memento:
     assert employer("2020-01-01") == ["I work at Siemens."]
     assert employer("2022-01-01") == ["I work at Google."]
     assert employer(None) == ["I work at Microsoft."]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_nothing_can_be_made_of_is_kept_as_it_was_said(memento: Memento) -> None:
@@ -205,10 +205,10 @@ def test_a_forgotten_memory_comes_back_no_more_and_an_erased_one_leaves_no_trace
     assert len(erased.notes) == 1
     assert contents(memento, "ice cream") == contents(memento, "door code") == []
     assert [one.iri for one in memento.list(past=True)] == [kept]
-    assert b"kumquat" not in memento.query("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
+    assert b"kumquat" not in memento.graphs.query_bytes("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
     with pytest.raises(NotFound):
         memento.get(gone)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> N
         opened.forget(gone, erase=True)
     with open_memento(tmp_path / "home", configured=settings) as opened:
         assert [one.content for one in opened.list()] == ["I prefer tea."]
-        assert opened.check() == ()
+        assert opened.admin.check() == ()
     files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
 
     assert [path.name for path in files if b"bluebird" in path.read_bytes()] == []
@@ -355,7 +355,7 @@ def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:
         opened.note("I prefer tea.")
     with open_memento(tmp_path / "home") as opened:
         assert opened.status().embedder != ""
-        assert opened.check() == ()
+        assert opened.admin.check() == ()
         assert opened.recall("What do I drink?").memories[0].content == "I prefer tea."
 
 
@@ -366,7 +366,7 @@ def test_a_rebuild_makes_everything_from_the_graph_alone(life: Memento) -> None:
 
     before = answers()
     seen: list[tuple[int, int]] = []
-    life.rebuild(lambda done, total: seen.append((done, total)))
+    life.admin.rebuild(progress=lambda done, total: seen.append((done, total)))
 
     assert answers() == before
     assert seen[-1][0] == seen[-1][1] > 0

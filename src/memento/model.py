@@ -1297,6 +1297,9 @@ class Recollection:
             lines.append(f"{self.left_out} more were left out: a larger budget shows them.")
         return "\n".join(lines)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share, Text
+from memento.operations.base import File, Filtered, Interface, Iri, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
 
-    File = Path | str
-else:
-    File = str
-
+GROUP = "admin"
 STREAM = "it travels as a stream"
 WHOLE = "it concerns files of the machine"
 FOLDER: Mapping[Interface, str] = dict.fromkeys(("mcp", "sexpr"), "it concerns the whole data folder")
@@ -37,6 +33,8 @@ class Export(Filtered["model.Exported"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/export"
+    method: ClassVar[str] = "export"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "sexpr": WHOLE}
@@ -84,6 +82,8 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/import/rdf"
+    method: ClassVar[str] = "intake.import_rdf"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 422)
@@ -107,6 +107,7 @@ class Status(Operation["model.Status"], frozen=True):
     """Show what the namespace contains and the state of the service."""
 
     route: ClassVar[str] = "GET /memory/status"
+    method: ClassVar[str] = "status"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"sexpr": "`stats` has the memory in numbers"}
 
@@ -136,6 +137,7 @@ class Rebuild(Operation["int"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/rebuild"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -153,6 +155,7 @@ class Upgrade(Operation["model.Upgraded"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/upgrade"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -207,6 +210,7 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/migrate"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 502)
@@ -248,6 +252,7 @@ class Sync(Operation["model.Synced"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/sync"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     fails: ClassVar[tuple[int, ...]] = (422,)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -267,6 +272,7 @@ class Backup(Operation["model.BackedUp"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/backup"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (415,)
@@ -297,6 +303,7 @@ class Restore(Operation["model.Restored"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/restore"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER

@@ -12,6 +12,8 @@ from memento.operations.base import Interface, Iri, Operation, Right, Text
 if TYPE_CHECKING:
     from memento import model
 
+GROUP = "living"
+
 
 class Evaluate(Operation["model.Evaluated"], frozen=True):
     """

@@ -38,6 +38,7 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /sparql"
+    method: ClassVar[str] = "graphs.query_bytes"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"rest": PROTOCOL, "client": PROTOCOL}
 

@@ -12,6 +12,8 @@ from memento.operations.base import Iri, Limit, Offset, Operation, Right, Share,
 if TYPE_CHECKING:
     from memento import model
 
+GROUP = "living"
+
 
 class Strength(Operation["model.Strength"], frozen=True):
     """

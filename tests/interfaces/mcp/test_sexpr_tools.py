@@ -24,7 +24,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Me
     assert isinstance(memento, Memento)
     with memento:
         memento.note("I live in Lisbon.")
-        memento.manifest()
+        memento.living.manifest()
         with serving(memento) as address:
             yield memento, address
 
@@ -71,7 +71,7 @@ def test_a_client_hears_that_the_list_changed_when_the_map_was_drawn_anew(served
     async def listen() -> tuple[str, str]:
         async with Client(f"{address}/mcp") as client, client.listen(tools_list_changed=True) as events:
             for number in range(memento.settings.manifest.updates):
-                memento.evaluate(f'(set-policy "p{number}" (stats))')
+                memento.living.evaluate(f'(set-policy "p{number}" (stats))')
             memento.note("I like tea.")
             async for event in events:
                 return type(event).__name__, await description(client)
