@@ -56,7 +56,7 @@ memento.note(3)  # arg-type
 memento.note("I paint.", when="2024-01-01")  # call-arg
 memento.note("I paint.", priority="urgent")  # arg-type
 memento.note("I paint.").memory  # attr-defined
-memento.recal("Where do I live?")  # attr-defined
+memento.recal("Where do I live?")  # union-attr
 memento.recall("Where do I live?", k="three")  # arg-type
 memento.recall()  # call-arg
 memento.recall("Where do I live?").memories[0].text  # attr-defined
@@ -68,8 +68,8 @@ memento.query("SELECT * { ?s ?p ?o }", limit=3)  # call-arg
 memento.status().memories.strip()  # attr-defined
 memento.cases.retreive("Pack for Oslo.")  # attr-defined
 memento.cases.add("Pack for Oslo.")  # arg-type
-memento.retrieve_cases("Pack for Oslo.")  # attr-defined
-memento.keys.read_memory("urn:memento:memory:1").content.strip(1)  # any
+memento.retrieve_cases("Pack for Oslo.")  # union-attr
+memento.keys.read_memory("urn:memento:memory:1").content.strip(1)  # arg-type
 memento.admin.backup(keep="all")  # arg-type
 memento.export("all.trig", overwrite="yes")  # arg-type
 memento.intake.import_notes(["I paint."])  # list-item
@@ -91,7 +91,7 @@ def check_types(program: str, folder: Path) -> list[tuple[int, str]]:
     ]
     run = subprocess.run([*command, str(file)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode in (0, 1), run.stdout + run.stderr
-    found = re.findall(rf"^{re.escape(str(file))}:(\d+): error: .*\[([\w-]+)\]$", run.stdout, re.MULTILINE)
+    found = re.findall(r"program\.py:(\d+): error: .*\[([\w-]+)\]$", run.stdout, re.MULTILINE)
     return [(int(line), kind) for line, kind in found]
 
 
@@ -111,7 +111,7 @@ def test_a_memory_lists_twenty_names_and_groups_print_theirs(memento: Memento) -
     assert len(names) <= 20
     assert {"note", "recall", "query", "cases", "admin"} <= set(names)
     assert "retrieve" in dir(memento.cases) and "call" not in dir(memento.cases)
-    assert "\n  retrieve: Retrieve past cases" in repr(memento.cases)
+    assert "\n  retrieve: Find the cases to follow" in repr(memento.cases)
 
 
 def test_a_method_helps_with_its_arguments(memento: Memento) -> None:
@@ -119,7 +119,7 @@ def test_a_method_helps_with_its_arguments(memento: Memento) -> None:
     text = inspect.getdoc(memento.note) or ""
     assert text.startswith("Remember a first-person note") and "\nArgs:\n    content: what to remember" in text
     shown = str(inspect.signature(memento.cases.retrieve)).replace("'", "")
-    assert shown.startswith("(task: str, k: int = ") and shown.endswith("-> CasesFound")
+    assert shown.startswith("(task: str, k: int | None = None, ") and shown.endswith(") -> CasesFound")
     with pytest.raises(TypeError, match=r"cases\.retrieve: Missing required argument 'task'; its arguments are task, "):
         memento.cases.retrieve()  # type: ignore[call-arg]
 
