@@ -134,7 +134,7 @@ def test_every_kind_of_file_is_read_as_what_it_is(house: Any) -> None:
     ):
         assert [one for one in said if words in one], words
     assert not [one for one in said if "Home" in one]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_pieces_stand_in_the_order_of_their_document(house: Any, folder: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_secret_in_a_file_is_nowhere_in_the_data_folder(house: Any) -> None:
 def test_a_second_time_reads_nothing_again(house: Any, folder: Path) -> None:
     memento, done, _, _ = house
 
-    again = memento.ingest(folder)
+    again = memento.intake.ingest(folder)
 
     assert (again.fresh, again.changed, again.unchanged, again.pieces) == (0, 0, done.fresh, 0)
 
@@ -295,7 +295,7 @@ def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         "    commit(*given); seen.append(1)\n"
         "    if len(seen) == 40: os.kill(os.getpid(), 9)\n"
         "Backends.commit = dying\n"
-        "open_memento(sys.argv[1], configured=OFFLINE).ingest(sys.argv[2])"
+        "open_memento(sys.argv[1], configured=OFFLINE).intake.ingest(sys.argv[2])"
     )
     home = tmp_path / "home"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -115,15 +115,15 @@ def send_everywhere(memory: Any, one: Generated, place: int) -> None:
         case 1:
             memory.intake.import_notes([NoteRow(content=one.text, title=f"{place}")], consolidate=False)
         case 2:
-            memory.remember(one.text, [one.text[:200]])
+            memory.keys.remember(one.text, [one.text[:200]])
         case 3:
             memory.recall(one.text)
         case 4:
             memory.cases.add([CaseRow(task=f"Do {place}.", plan=one.text, outcome="success")])
         case 5:
-            memory.update(f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}")
+            memory.graphs.update(f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}")
         case 6:
-            memory.evaluate(f"(remember {json.dumps(one.text, ensure_ascii=False)})")
+            memory.living.evaluate(f"(remember {json.dumps(one.text, ensure_ascii=False)})")
         case 7:
             noted = memory.note(f"I have {place} apples.")
             with suppress(MementoError):
