@@ -121,7 +121,9 @@ def send_everywhere(memory: Any, one: Generated, place: int) -> None:
         case 4:
             memory.cases.add([CaseRow(task=f"Do {place}.", plan=one.text, outcome="success")])
         case 5:
-            memory.graphs.update(f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}")
+            memory.graphs.update(
+                f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}"
+            )
         case 6:
             memory.living.evaluate(f"(remember {json.dumps(one.text, ensure_ascii=False)})")
         case 7:

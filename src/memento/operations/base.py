@@ -191,8 +191,7 @@ def method_of(operation: type[Operation[Any]]) -> str:
         return operation.method
     module = sys.modules[operation.__module__]
     group: str = getattr(module, "GROUP", module.__name__.rpartition(".")[2])
-    noun = rf"(?<![a-z]){group.removesuffix('s')}s?(?![a-z])"
-    words = [word for word in re.sub(noun, "", name_of(operation)).split("_") if word]
+    words = [word for word in name_of(operation).split("_") if word.removesuffix("s") != group.removesuffix("s")]
     return f"{group}.{'_'.join(words) or name_of(operation)}"
 
 
