@@ -181,7 +181,9 @@ def name_of(operation: type[Operation[Any]]) -> str:
 
 def method_of(operation: type[Operation[Any]]) -> str:
     """
-    Return the name of an operation's Python method, with its group: the `GROUP` of the module, and the name without that noun.
+    Return the name of an operation's Python method, with its group.
+
+    The group is the `GROUP` of the module, else the name of the module or of its plug-in. The operation's name comes without that noun.
 
     >>> from memento.operations import TABLE
     >>> [method_of(TABLE[name]) for name in ("note", "retrieve_cases", "case_metrics", "strength")]
@@ -190,7 +192,7 @@ def method_of(operation: type[Operation[Any]]) -> str:
     if operation.method:
         return operation.method
     module = sys.modules[operation.__module__]
-    group: str = getattr(module, "GROUP", module.__name__.rpartition(".")[2])
+    group: str = getattr(module, "GROUP", module.__name__.removesuffix(".operations").rpartition(".")[2])
     words = [word for word in name_of(operation).split("_") if word.removesuffix("s") != group.removesuffix("s")]
     return f"{group}.{'_'.join(words) or name_of(operation)}"
 
