@@ -23,7 +23,7 @@ def test_a_number_that_is_none_is_refused_by_its_name(memento: Memento, k: Any) 
 
 def test_rows_may_be_mappings_and_a_wrong_one_is_named(memento: Memento) -> None:
     rows: list[Any] = [{"content": "I like tea.", "at": "2024-01-08T00:00:00Z"}, {"content": "I live in Oslo."}]
-    assert memento.import_notes(rows).memories == 2
+    assert memento.intake.import_notes(rows).memories == 2
     assert {one.content for one in memento.list()} == {"I like tea.", "I live in Oslo."}
 
     wrong: list[tuple[Any, str]] = [
@@ -33,14 +33,14 @@ def test_rows_may_be_mappings_and_a_wrong_one_is_named(memento: Memento) -> None
     ]
     for row, said in wrong:
         with pytest.raises(InputError, match=said):
-            memento.import_notes([{"content": "I like milk."}, row])
+            memento.intake.import_notes([{"content": "I like milk."}, row])
     assert len(memento.list()) == 2
 
 
 def test_control_characters_of_a_text_are_left_out(memento: Memento) -> None:
     memento.note("I like\x00 green\x1b tea.")
     assert [said.content for said in memento.list()] == ["I like green tea."]
-    kept = memento.remember("Milk\x07 is\twhite.", ["milk"]).saved
+    kept = memento.keys.remember("Milk\x07 is\twhite.", ["milk"]).saved
     assert [said.content for said in memento.list() if said.iri == kept] == ["Milk is\twhite."]
     with pytest.raises(InputError, match="empty"):
         memento.note("\x00\x01")
@@ -54,7 +54,13 @@ def test_a_namespace_that_holds_nothing_is_said(memento: Memento) -> None:
     notices: list[str] = []
     memento.on_notice = notices.append
     assert memento.list(namespace="main") and not notices
-    for ask in (memento.list, memento.entities, memento.list_memories, partial(memento.timeline, "me"), memento.status):
+    for ask in (
+        memento.list,
+        memento.graphs.entities,
+        memento.keys.list_memories,
+        partial(memento.timeline, "me"),
+        memento.status,
+    ):
         assert ask(namespace="wrok") is not None
     assert len(notices) == 5
     assert all("'wrok'" in notice for notice in notices)

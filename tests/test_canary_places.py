@@ -106,32 +106,32 @@ def plant(memento: Memento, folder: Path) -> None:
     """Put a canary into every kind of place of the namespace `private`, as the owner."""
     n, c = "private", CANARIES
     memento.note(f"My doctor is Ana {c['entity']}.", namespace=n)
-    kept = memento.remember(f"The {c['memory']} is in the safe.", [c["key"]], namespace=n)
+    kept = memento.keys.remember(f"The {c['memory']} is in the safe.", [c["key"]], namespace=n)
     memento.note(f"I noted {c['note']}.", idempotency_key=c["receipt"], namespace=n)
     memento.note(f"I meet {c['event']} on 3 May 2031 in Rome.", namespace=n)
-    memento.import_notes(
+    memento.intake.import_notes(
         [NoteRow(content=f"I said {c['turn']}.", speaker="Mel", session=c["session"], title=c["title"], position=0)],
         namespace=n,
     )
-    memento.start_session(c["session"], namespace=n)
+    memento.sessions.start(c["session"], namespace=n)
     memento.note(f"I counted {c['summary']} sheep.", session="evening", namespace=n)
-    memento.summarize_session("evening", namespace=n)
-    memento.add_cases([CaseRow(task=f"Do {c['case']}.", plan=f"Take {c['plan']}.", reward=1.0)], namespace=n)
-    run = memento.start_case("Move to Turin.", plan="Ask.", namespace=n)
-    memento.record_step(
+    memento.sessions.summarize("evening", namespace=n)
+    memento.cases.add([CaseRow(task=f"Do {c['case']}.", plan=f"Take {c['plan']}.", reward=1.0)], namespace=n)
+    run = memento.cases.start("Move to Turin.", plan="Ask.", namespace=n)
+    memento.cases.record_step(
         run.iri, f"Try {c['step']}.", tools=[ToolCall(tool="t", arguments="{}", result="r")], namespace=n
     )
-    memento.set_page(c["page"], question=f"What of {c['page']}?", namespace=n)
-    memento.set_policy(c["policy"], f'(recall "{c["policy"]}")', namespace=n)
-    memento.capture("talk", [CapturedTurn(role="user", text=f"I like {c['proposal']}.")], namespace=n)
-    memento.memory_file("create", path="/memories/x.txt", file_text=f"- USER likes {c['file']}\n", namespace=n)
+    memento.sessions.set_page(c["page"], question=f"What of {c['page']}?", namespace=n)
+    memento.living.set_policy(c["policy"], f'(recall "{c["policy"]}")', namespace=n)
+    memento.intake.capture("talk", [CapturedTurn(role="user", text=f"I like {c['proposal']}.")], namespace=n)
+    memento.intake.memory_file("create", path="/memories/x.txt", file_text=f"- USER likes {c['file']}\n", namespace=n)
     (folder / "secret.md").write_text(f"# {c['document']}\n\nIt is about {c['document']}.")
-    memento.ingest(str(folder / "secret.md"), namespace=n)
-    gone = memento.remember(f"Once {c['forgotten']} was here.", ["gone"], namespace=n)
+    memento.intake.ingest(str(folder / "secret.md"), namespace=n)
+    gone = memento.keys.remember(f"Once {c['forgotten']} was here.", ["gone"], namespace=n)
     memento.forget(gone.saved, namespace=n)
-    wrong = memento.remember(f"{c['corrected']} is blue.", ["colour"], namespace=n)
+    wrong = memento.keys.remember(f"{c['corrected']} is blue.", ["colour"], namespace=n)
     memento.correct(wrong.saved, f"{c['corrected']} is red.", namespace=n)
-    memento.remember(
+    memento.keys.remember(
         f"Put {c['archived']} away.",
         ["away"],
         tags=[c["tag"]],
@@ -139,12 +139,12 @@ def plant(memento: Memento, folder: Path) -> None:
         source=c["source"],
         namespace=n,
     )
-    memento.import_notes([NoteRow(content=f"I imported {c['imported']}.")], namespace=n)
-    memento.put_graph(f"<urn:a> <urn:b> '{c['graph']}' .".encode(), GRAPH)
+    memento.intake.import_notes([NoteRow(content=f"I imported {c['imported']}.")], namespace=n)
+    memento.graphs.put(f"<urn:a> <urn:b> '{c['graph']}' .".encode(), GRAPH)
     memento.tokens.create(c["token"], tenant="local", namespaces=[n], right="read", at=now())
     private, entity = graph_iri("local", n), IRI("urn:memento:entity:00000000-0000-7000-8000-000000000001")
-    other = memento.remember("The safe is grey.", ["safe"], namespace=n)
-    memento.associate(kept.saved, other.saved, relation=c["association"], namespace=n)
+    other = memento.keys.remember("The safe is grey.", ["safe"], namespace=n)
+    memento.living.associate(kept.saved, other.saved, relation=c["association"], namespace=n)
     memento.service.stores.graph.apply(
         Change(
             (
@@ -160,8 +160,8 @@ def plant(memento: Memento, folder: Path) -> None:
             )
         )
     )
-    memento.backup(str(folder / c["backup"]))
-    memento.rebuild()
+    memento.admin.backup(str(folder / c["backup"]))
+    memento.admin.rebuild()
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with Upstream() as upstream, in_front_of(upstream, folder / "home", settings=settings) as proxied:
         memento = proxied.memento
         plant(memento, folder)
-        memento.put_graph(b"<urn:acme> <urn:seat> 'Zug' .", data_iri("local", "company"))
+        memento.graphs.put(b"<urn:acme> <urn:seat> 'Zug' .", data_iri("local", "company"))
         tokens = {
             name: memento.tokens.create(
                 one.name, tenant=one.tenant, namespaces=one.namespaces, right=one.right, at=now(), graphs=one.graphs
@@ -201,11 +201,13 @@ def test_every_declared_operation_is_asked_and_one_without_a_call_fails() -> Non
 def test_every_canary_is_where_the_owner_finds_it(world: World) -> None:
     memento = world.memento
     world.memento.export(world.folder / "all.trig", audit=True)
-    branches = memento.query("SELECT * { GRAPH ?g { ?s ?p ?o } }", "text/csv")[0].decode()
+    branches = memento.graphs.query_bytes("SELECT * { GRAPH ?g { ?s ?p ?o } }", "text/csv")[0].decode()
     found = [
         (world.folder / "all.trig").read_text(encoding="utf-8"),
         branches,
-        repr((memento.list_tokens(), memento.proposals(namespace="private"), list(world.folder.iterdir()))),
+        repr(
+            (memento.admin.list_tokens(), memento.intake.proposals(namespace="private"), list(world.folder.iterdir()))
+        ),
     ]
     told = " ".join(found).casefold()
     assert [place for place, word in CANARIES.items() if word.casefold() not in told] == []
@@ -229,7 +231,8 @@ def test_the_same_operations_tell_the_owner_of_nearly_every_place(world: World) 
         for operation in TABLE.values()
         if operation.right == "read" or operation is TABLE["list_tokens"]
     )
-    told = f"{told} {world.memento.query(f'SELECT * {EVERYTHING}', 'text/csv', namespace='private')[0].decode()}".casefold()
+    rows, _ = world.memento.graphs.query_bytes(f"SELECT * {EVERYTHING}", "text/csv", namespace="private")
+    told = f"{told} {rows.decode()}".casefold()
     unheard = [place for place, word in CANARIES.items() if word.casefold() not in told]
 
     assert set(unheard) <= {"backup"}  # the name of a folder, which no operation lists

@@ -50,7 +50,7 @@ def test_what_is_noted_is_of_the_classes_of_the_turtle_ontology(memento: Memento
     for kind in KINDS:
         term = f"http://purl.org/memento/{kind}"
         assert (rdflib.URIRef(term), rdflib.RDF.type, rdflib.OWL.Class) in ontology
-        assert memento.query(f"ASK {{ ?one a <{term}> }}", accept="text/csv")[0].strip() == b"true"
+        assert memento.graphs.query_bytes(f"ASK {{ ?one a <{term}> }}", accept="text/csv")[0].strip() == b"true"
 
 
 def test_anchor_and_trace_are_property_paths() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -37,6 +38,7 @@ from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
 from memento.operations import TABLE, fields_of
 from memento.python import Client, Memento, Memory, open_memento
 from memento.python.client import error_called
+from memento.python.methods import METHODS
 from memento.time import now
 
 HERE_ONLY = {
@@ -82,12 +84,10 @@ def client(memento: Memento) -> Iterator[Client]:
 
 
 def test_both_kinds_of_memory_have_the_methods_of_every_operation() -> None:
-    signatures = {name: inspect.signature(getattr(Memory, name)).parameters for name in TABLE}
-
-    for name, operation in TABLE.items():
-        assert set(fields_of(operation)) - {"namespace"} <= set(signatures[name]), name
-        assert ("namespace" in signatures[name]) or name in ("rebuild", "upgrade")
-        assert getattr(Client, name) is getattr(Memory, name) is getattr(Memento, name)
+    for name, path in METHODS.items():
+        here, there, both = (reduce(getattr, path.split("."), kind) for kind in (Memento, Client, Memory))
+        assert here is there is both
+        assert set(fields_of(TABLE[name])) <= set(inspect.signature(both).parameters), name
 
 
 def test_a_note_is_recalled_as_the_same_nouns(client: Client, memento: Memento) -> None:
@@ -121,24 +121,24 @@ def test_a_portion_of_an_import_after_another_goes_on_where_it_ended(
     monkeypatch.setattr("memento.python.client.PORTION", 2)
     seen: list[tuple[int, int]] = []
     rows = [NoteRow(content=f"Ada read book number {n}.", session="s", position=n) for n in range(5)]
-    done = client.import_notes(rows, consolidate=False, progress=lambda *state: seen.append(state))
+    done = client.intake.import_notes(rows, consolidate=False, progress=lambda *state: seen.append(state))
 
     assert (len(done.notes), done.memories) == (5, 5)
     assert seen == [(2, 5), (4, 5), (5, 5)]
     with pytest.raises(InputError, match="rows 3 to 4"):
-        client.import_notes([*rows[:2], NoteRow(content=" "), NoteRow(content=" ")])
-    [refused] = client.import_notes([*rows[:3], NoteRow(content=" ")]).refused
+        client.intake.import_notes([*rows[:2], NoteRow(content=" "), NoteRow(content=" ")])
+    [refused] = client.intake.import_notes([*rows[:3], NoteRow(content=" ")]).refused
     assert "rows 3 to 4" in refused and "line 2" in refused
 
 
 def test_it_forgets_queries_and_takes_care(client: Client) -> None:
     stored = client.note("I live in Lisbon.")
-    body, media = client.query("SELECT ?o { ?s <http://purl.org/memento/content> ?o }", accept="text/csv")
+    body, media = client.graphs.query_bytes("SELECT ?o { ?s <http://purl.org/memento/content> ?o }", accept="text/csv")
 
     assert media == "text/csv"
     assert b"Lisbon" in body
-    assert client.check() == ()
-    assert client.rebuild() > 0
+    assert client.admin.check() == ()
+    assert client.admin.rebuild() > 0
     assert client.forget(stored.memories[0], erase=True).erased
     assert client.list(past=True) == ()
 
@@ -149,73 +149,75 @@ def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Me
     kept = client.note("I like tea.", wait=False)
 
     assert (new.invalidated, kept.pending) == (old.memories, True)
-    assert client.sources(new.memories[0]) == memento.sources(new.memories[0])
+    assert client.review.sources(new.memories[0]) == memento.review.sources(new.memories[0])
     assert client.undo(old.memories[0]).restored == old.memories[0]
-    assert client.note_status(str(old.note)) == memento.note_status(str(old.note))
-    assert {one.state for one in client.retry()} <= {"consolidated"}
+    assert client.review.note_status(str(old.note)) == memento.review.note_status(str(old.note))
+    assert {one.state for one in client.review.retry()} <= {"consolidated"}
     with pytest.raises(NotFound):
         client.undo(old.memories[0])
 
 
 def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: Memento) -> None:
     memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
-    done = client.remember(
+    done = client.keys.remember(
         "Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"}, ttl_s=3600, session="monday"
     )
-    batch = client.remember_batch([ToRemember(content="An apple is a fruit.", keys=("apple", "fruit"))])
+    batch = client.keys.remember_batch([ToRemember(content="An apple is a fruit.", keys=("apple", "fruit"))])
     assert batch[0].remembered is not None
-    assert client.find_keys("apple", k=3) == memento.find_keys("apple", k=3)
-    key = client.find_keys("apple").keys[0].key
-    page = client.read_key(key, query="fruit", limit=1)
+    assert client.keys.find("apple", k=3) == memento.keys.find("apple", k=3)
+    key = client.keys.find("apple").keys[0].key
+    page = client.keys.read(key, query="fruit", limit=1)
     assert (page.total, page.next_offset) == (2, 1)
-    assert client.read_memory(done.saved, via=key).depth == 0.05
-    assert memento.read_memory(done.saved, via=key).depth == 0.1
-    assert client.related(done.saved) == memento.related(done.saved)
-    assert client.conversation("monday", turn=0) == memento.conversation("monday")
-    assert client.list_memories(limit=1) == memento.list_memories(limit=1)
-    assert client.memory_stats().keys == memento.memory_stats().keys == 3
-    assert client.recall_memories("apple", k=1, hops=1).memories[0].content in {
+    assert client.keys.read_memory(done.saved, via=key).depth == 0.05
+    assert memento.keys.read_memory(done.saved, via=key).depth == 0.1
+    assert client.keys.related(done.saved) == memento.keys.related(done.saved)
+    assert client.keys.conversation("monday", turn=0) == memento.keys.conversation("monday")
+    assert client.keys.list_memories(limit=1) == memento.keys.list_memories(limit=1)
+    assert client.keys.memory_stats().keys == memento.keys.memory_stats().keys == 3
+    assert client.keys.recall_memories("apple", k=1, hops=1).memories[0].content in {
         "An apple is a fruit.",
         "Newton saw an apple fall.",
     }
     assert client.correct(done.saved, "Newton saw a pear fall.", keys=["pear"]).invalidated == (done.saved,)
-    assert client.cleanup_expired().expired == 0
+    assert client.keys.cleanup_expired().expired == 0
     with pytest.raises(Forbidden):
         memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
-        client.recall_memories("apple")
+        client.keys.recall_memories("apple")
 
 
 def test_cases_go_there_and_come_back_as_the_same_nouns(client: Client, memento: Memento) -> None:
-    kept = client.add_cases(
+    kept = client.cases.add(
         [
             CaseRow(task="Book a train to Porto.", plan="1. Look. 2. Book.", outcome="success", at=now()),
             CaseRow(task="Book a train to Faro.", plan="1. Guess.", reward=-0.2),
         ]
     )
-    found = client.retrieve_cases("Book a train to Braga.", k=1)
-    run = client.start_case(found.task, plan="1. Look.", retrieval=found.retrieval)
-    client.record_step(run.iri, "Look.", result="9:30", tools=[ToolCall(tool="look", arguments='{"to": "Braga"}')])
-    shown = client.task_run(run.iri)
-    done = client.complete_case(run.iri, "success", efficiency=0.5, reason="it left")
+    found = client.cases.retrieve("Book a train to Braga.", k=1)
+    run = client.cases.start(found.task, plan="1. Look.", retrieval=found.retrieval)
+    client.cases.record_step(
+        run.iri, "Look.", result="9:30", tools=[ToolCall(tool="look", arguments='{"to": "Braga"}')]
+    )
+    shown = client.cases.task_run(run.iri)
+    done = client.cases.complete(run.iri, "success", efficiency=0.5, reason="it left")
 
     assert [[one.iri for one in side] for side in (found.positives, found.negatives)] == [[kept[0]], [kept[1]]]
     assert shown.steps[0].tools[0].arguments == '{"to": "Braga"}'
     assert done.credited is not None and set(done.credited.cases) == set(kept)
-    assert client.get_case(done.case) == memento.get_case(done.case)
-    assert client.list_cases(limit=2) == memento.list_cases(limit=2)
-    told = client.reward_cases(str(found.retrieval), reward=0.5, single={kept[0]: 1.0})
+    assert client.cases.get(done.case) == memento.cases.get(done.case)
+    assert client.cases.list(limit=2) == memento.cases.list(limit=2)
+    told = client.cases.reward(str(found.retrieval), reward=0.5, single={kept[0]: 1.0})
     assert (told.retrieval, told.labelled) == (found.retrieval, 2)
-    assert client.case_status() == memento.case_status()
-    [each] = client.retrieve_cases_each(["Book a train to Braga."], k=1)
+    assert client.cases.status() == memento.cases.status()
+    [each] = client.cases.retrieve_each(["Book a train to Braga."], k=1)
     assert [one.iri for one in each.negatives] == [kept[1]]
-    assert client.forget_case(kept[1], erase=True) == kept[1]
-    assert client.retrieve_cases("Book a train.", domain="elsewhere").positives == ()
+    assert client.cases.forget(kept[1], erase=True) == kept[1]
+    assert client.cases.retrieve("Book a train.", domain="elsewhere").positives == ()
     with pytest.raises(Conflict):
-        client.record_step(run.iri, "Look again.")
+        client.cases.record_step(run.iri, "Look again.")
     with pytest.raises(NotFound):
-        client.get_case(kept[1])
+        client.cases.get(kept[1])
     with pytest.raises(InputError, match="is no IRI"):
-        client.get_case(" ")
+        client.cases.get(" ")
 
 
 def test_namespaces_are_those_of_the_call_or_of_the_client(client: Client) -> None:
@@ -245,7 +247,7 @@ def test_errors_are_those_of_the_service(client: Client) -> None:
     with pytest.raises(TooLong):
         client.note("x" * 1_048_577)
     with pytest.raises(Forbidden):
-        client.query("CLEAR ALL")
+        client.graphs.query_bytes("CLEAR ALL")
     with pytest.raises(InputError, match="k must be"):
         client.recall("x", k=0)
 
@@ -391,16 +393,16 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 
 def test_it_moves_and_follows_what_use_makes_of_memories(client: Client, memento: Memento) -> None:
     tea, cup = (client.note(text).memories[0] for text in ("I like tea.", "My cup is blue."))
-    after = client.feedback(tea, helped=False)
-    link = client.associate(tea, cup, relation="drunk from", weight=0.8)
-    faded = client.decay()
+    after = client.living.feedback(tea, helped=False)
+    link = client.living.associate(tea, cup, relation="drunk from", weight=0.8)
+    faded = client.living.decay()
 
     assert after.failure_count == 1
-    assert client.strength(tea) == memento.strength(tea)
+    assert client.living.strength(tea) == memento.living.strength(tea)
     assert (link.source, link.target, link.weight) == (tea, cup, 0.8)
-    assert client.trace(tea) == memento.trace(tea)
-    assert client.activate([tea]) == memento.activate([tea])
+    assert client.living.trace(tea) == memento.living.trace(tea)
+    assert client.living.activate([tea]) == memento.living.activate([tea])
     assert faded.half_life == 7
-    assert client.archive(dry_run=True).memories == ()
+    assert client.living.archive(dry_run=True).memories == ()
     with pytest.raises(NotFound, match="is archived"):
-        client.unarchive(tea)
+        client.living.unarchive(tea)

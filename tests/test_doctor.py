@@ -48,8 +48,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sound") / "home"
     with open_memento(folder, configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
-        memento.remember("Tea is green.")
-        memento.backup()
+        memento.keys.remember("Tea is green.")
+        memento.admin.backup()
     return folder
 
 
@@ -94,7 +94,7 @@ def damage_vectors(home: Path) -> None:
 
 def write_in_the_future(home: Path) -> None:
     with open_memento(home, configured=OFFLINE, clock=lambda: datetime(2199, 1, 1, tzinfo=UTC)) as memento:
-        memento.remember("Oslo is cold.")
+        memento.keys.remember("Oslo is cold.")
 
 
 def lose_a_memory(home: Path) -> None:

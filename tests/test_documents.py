@@ -63,7 +63,7 @@ def test_the_sparql_block_of_the_readme_finds_what_was_replaced(memento: Memento
     (block,) = blocks("sparql")
     memento.note("I work at Google.")
     memento.note("I work at Microsoft.")
-    body, _ = memento.query(block, accept="text/csv")
+    body, _ = memento.graphs.query_bytes(block, accept="text/csv")
 
     assert b"Google" in body
     assert b"Microsoft" in body

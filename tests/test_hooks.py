@@ -165,8 +165,8 @@ def test_a_hook_that_its_client_does_not_wait_for_captures_in_the_end(
 
     assert run_line(installed_calls(client)[event], told, MEMENTO_CAPTURE_MODE="on") == silent
     journal = Journal(somewhere / "home" / "captures.jsonl", 9)
-    wait_until(lambda: bool(journal.list_waiting()))
-    [kept] = journal.list_waiting()
+    wait_until(lambda: bool(journal.review.list_waiting()))
+    [kept] = journal.review.list_waiting()
     assert kept.row.content.startswith('Bash: make\n\nBuilt; it\'s "done".') and kept.row.session == f"{client}:s'1"
 
 
@@ -252,7 +252,7 @@ def test_what_is_said_without_a_service_waits_without_its_secrets(
     assert "kept until one does" in ask("run", "stop", told=told).stderr
     assert ask("run", "compact", told=told).stderr == ""
     assert "hunter2xy" not in (somewhere / "home" / "captures.jsonl").read_text()
-    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).list_waiting()
+    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).review.list_waiting()
     assert [(one.row.speaker, one.row.idempotency_key) for one in waiting] == [
         (None, "claude-code:u1"),
         (None, "claude-code:u2"),
@@ -266,7 +266,7 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
     with open_memento(somewhere / "home", configured=settings) as memento:
         assert isinstance(memento, Memento)
         memento.note("The decision for the project alpha is to keep its queue in SQLite.", tags=["decision"])
-        memento.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
+        memento.keys.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
         with serving(memento):
             for client, hooks in HOOKED.items():
                 said = json.loads(ask("run", "start", "--client", client, told={"cwd": "/src/alpha"}).stdout)
@@ -278,7 +278,7 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
             assert ask("run", "stop", "--client", "codex", told={"last_assistant_message": "Ok."}).output == "{}\n"
             said = ask("run", "prompt", "--client", "cursor", told={"conversation_id": "c", "prompt": "I like tea."})
             assert json.loads(said.output) == {"continue": True}
-        found = [(one.client, one.source, one.speaker) for one in memento.proposals()]
+        found = [(one.client, one.source, one.speaker) for one in memento.intake.proposals()]
         assert found == [
             ("claude-code", "hook:stop", None),
             ("claude-code", "hook:stop", None),

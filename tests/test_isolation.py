@@ -84,8 +84,8 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         memento.note(f"My doctor is Ana {CANARIES[2]}.", namespace="private")
         memento.note(f"I live in {OWN}.", namespace="work")
         rival = memento.with_access(Access(tenant="rival", right="write"))
-        rival.remember(f"{CANARIES[0]} is near.", [CANARIES[0], CANARIES[1]])
-        rival.add_cases([CaseRow(task=f"Go to {CANARIES[0]}.", plan=f"Take {CANARIES[1]}.", outcome="success")])
+        rival.keys.remember(f"{CANARIES[0]} is near.", [CANARIES[0], CANARIES[1]])
+        rival.cases.add([CaseRow(task=f"Go to {CANARIES[0]}.", plan=f"Take {CANARIES[1]}.", outcome="success")])
         graph = memento.service.stores.graph
         graph.apply(
             Change(
@@ -178,7 +178,7 @@ def assert_clean(told: str, sparql: str, canaries: Sequence[str] = (*CANARIES, H
 @given(queries, chosen, chosen)
 def test_nothing_of_others_comes_out_in_python(doors: Doors, sparql: str, default: list[str], named: list[str]) -> None:
     try:
-        body, _ = doors.reader.query(sparql, default_graphs=default, named_graphs=named, timeout_s=2)
+        body, _ = doors.reader.graphs.query_bytes(sparql, default_graphs=default, named_graphs=named, timeout_s=2)
     except MementoError as error:
         body = str(error).encode()
     assert_clean(body.decode(), sparql)
@@ -214,7 +214,7 @@ def test_nothing_of_others_comes_out_over_mcp(doors: Doors, listed: Sequence[str
 @given(queries)
 def test_nothing_of_others_comes_out_of_expressions(doors: Doors, sparql: str) -> None:
     try:
-        told = doors.reader.evaluate(f"(sparql {print_form(sparql)})").text
+        told = doors.reader.living.evaluate(f"(sparql {print_form(sparql)})").text
     except MementoError as error:
         told = str(error)
     assert_clean(told, sparql)
@@ -225,18 +225,18 @@ WAYS: Mapping[str, Callable[[Memento], object]] = {
     "walks": lambda memory: [
         memory.recall(CANARIES[0], engine=one, gate=False).memories for one in ("ppr", "spread", "hops")
     ],
-    "keys": lambda memory: [memory.find_keys(word.lower()) for word in CANARIES],
-    "memories": lambda memory: (memory.list(past=True), memory.list_memories(), memory.memory_stats()),
-    "expressions": lambda memory: memory.evaluate(
+    "keys": lambda memory: [memory.keys.find(word.lower()) for word in CANARIES],
+    "memories": lambda memory: (memory.list(past=True), memory.keys.list_memories(), memory.keys.memory_stats()),
+    "expressions": lambda memory: memory.living.evaluate(
         f'(recall "{" ".join(CANARIES)}") (search "{CANARIES[0]}") (stats) (snapshot)'
     ),
-    "map": lambda memory: memory.manifest(fresh=True),
+    "map": lambda memory: memory.graphs.manifest(fresh=True),
     "cases": lambda memory: (
-        memory.retrieve_cases(" ".join(CANARIES)).positives,
-        memory.list_cases(),
-        memory.case_status(),
+        memory.cases.retrieve(" ".join(CANARIES)).positives,
+        memory.cases.list(),
+        memory.cases.status(),
     ),
-    "views": lambda memory: (memory.navigate_cases(tilt="temporal"), memory.case_metrics(), memory.task_runs()),
+    "views": lambda memory: (memory.cases.navigate(tilt="temporal"), memory.cases.metrics(), memory.cases.task_runs()),
 }
 
 
@@ -257,11 +257,13 @@ def test_nothing_of_another_tenant_comes_out_on_the_command_line(doors: Doors, s
 
 def test_the_canaries_are_there_for_those_whose_they_are(doors: Doors) -> None:
     rival = doors.memento.with_access(Access(tenant="rival"))
-    own = doors.reader.query(EVERYTHING, accept="text/csv")[0].decode()
+    own = doors.reader.graphs.query_bytes(EVERYTHING, accept="text/csv")[0].decode()
     at_all = prepare_query(QueryRequest(sparql=EVERYTHING, accept="text/csv"), None, doors.memento.settings.limits)
 
-    assert CANARIES[0] in rival.query(EVERYTHING, accept="text/csv")[0].decode()
-    assert CANARIES[2] in doors.memento.query(EVERYTHING, accept="text/csv", namespace="private")[0].decode()
+    assert CANARIES[0] in rival.graphs.query_bytes(EVERYTHING, accept="text/csv")[0].decode()
+    assert (
+        CANARIES[2] in doors.memento.graphs.query_bytes(EVERYTHING, accept="text/csv", namespace="private")[0].decode()
+    )
     assert OWN in own
     everything = b"".join(doors.memento.service.workers.run(at_all, caller="test").chunks).decode()
     assert all(canary in everything for canary in CANARIES)

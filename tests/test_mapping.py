@@ -38,19 +38,19 @@ def until(holds: Callable[[], bool]) -> None:
 @pytest.fixture
 def told(memento: Memento) -> Memento:
     for place in ("Lisbon", "Porto", "Braga"):
-        memento.remember(f"USER met Ada in {place}.", ["Ada", place, "travel"])
+        memento.keys.remember(f"USER met Ada in {place}.", ["Ada", place, "travel"])
     for dish in ("soup", "bread", "cheese"):
-        memento.remember(f"USER cooks {dish} with Bob.", ["Bob", dish, "cooking"])
+        memento.keys.remember(f"USER cooks {dish} with Bob.", ["Bob", dish, "cooking"])
     return memento
 
 
 def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = told.manifest()
+    first = told.graphs.manifest()
     told.note("I like tea.")
-    same = told.manifest()
+    same = told.graphs.manifest()
     told.service.maps._knobs = ManifestSettings(cache_s=0)
-    stale = told.manifest()
-    until(lambda: told.manifest().layout.memories == 7)
+    stale = told.graphs.manifest()
+    until(lambda: told.graphs.manifest().layout.memories == 7)
 
     assert same is first
     assert stale is first
@@ -59,30 +59,30 @@ def test_a_map_is_given_as_it_was_drawn_until_it_is_old(told: Memento, monkeypat
 
 def test_nothing_is_drawn_when_nothing_was_written(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     told.service.maps._knobs = ManifestSettings(cache_s=0)
-    first = told.manifest()
+    first = told.graphs.manifest()
     monkeypatch.setattr("memento.manifest.draw_manifest", lambda *_: pytest.fail("drawn for nothing"))
 
-    assert told.manifest() is first
+    assert told.graphs.manifest() is first
 
 
 def test_after_a_hundred_updates_it_is_drawn_anew_and_whoever_wanted_is_told(told: Memento) -> None:
     redrawn = threading.Event()
     told.service.maps.redrawn.append(redrawn.set)
     iri = told.list()[0].iri
-    told.manifest()
+    told.graphs.manifest()
     for _ in range(99):
-        told.feedback(iri, helped=True)
+        told.living.feedback(iri, helped=True)
     early = redrawn.wait(0.2)
-    told.feedback(iri, helped=True)
+    told.living.feedback(iri, helped=True)
 
     assert not early
     assert redrawn.wait(60)
-    assert told.manifest().recent.startswith("feedback, helped: ")
+    assert told.graphs.manifest().recent.startswith("feedback, helped: ")
 
 
 def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    told.manifest()
+    told.graphs.manifest()
 
     def slow(*given: object) -> Manifest:
         begun.set()
@@ -95,33 +95,33 @@ def test_no_call_waits_while_a_map_is_drawn(told: Memento, monkeypatch: pytest.M
     told.note("I like tea.")
 
     assert told.recall("tea").memories
-    assert told.manifest().layout.memories == 6
+    assert told.graphs.manifest().layout.memories == 6
     assert manifest_text(told.context, None).startswith("Memory: 6 items")
     go_on.set()
 
 
 def test_what_is_forgotten_is_on_no_map(told: Memento) -> None:
     iri = next(one.iri for one in told.list() if "Porto" in one.content)
-    assert "Porto" in str(told.manifest())
+    assert "Porto" in str(told.graphs.manifest())
     told.forget(iri)
 
-    assert "Porto" not in str(told.manifest())
+    assert "Porto" not in str(told.graphs.manifest())
 
 
 def test_each_reader_sees_the_map_of_their_share(told: Memento) -> None:
     told.note("I work on the bridge.", namespace="work")
     narrow = told.with_access(Access(namespaces=("work",)))
 
-    assert "Ada" not in str(narrow.manifest())
-    assert "Ada" in str(told.manifest())
+    assert "Ada" not in str(narrow.graphs.manifest())
+    assert "Ada" in str(told.graphs.manifest())
     with pytest.raises(Forbidden):
-        narrow.manifest(namespace="main")
+        narrow.graphs.manifest(namespace="main")
 
 
 def test_the_same_memory_gives_the_same_map_and_picture(told: Memento) -> None:
-    first = told.manifest()
-    told.manifest(fresh=True)
-    again = told.manifest()
+    first = told.graphs.manifest()
+    told.graphs.manifest(fresh=True)
+    again = told.graphs.manifest()
 
     assert replace(again, at=first.at) == first
     assert show_manifest(again) == show_manifest(first)
@@ -129,15 +129,15 @@ def test_the_same_memory_gives_the_same_map_and_picture(told: Memento) -> None:
 
 def test_the_picture_is_well_formed_and_shows_regions_and_bridges_escaped(memento: Memento) -> None:
     for number in range(4):
-        memento.remember(f"<b>Ada</b> & {number} met.", [f"<i>Ada {number}</i>", "Ada & Co", "meetings"])
-        memento.remember(f"Bob cooks dish {number}.", [f"dish {number}", "Bob", "cooking"])
+        memento.keys.remember(f"<b>Ada</b> & {number} met.", [f"<i>Ada {number}</i>", "Ada & Co", "meetings"])
+        memento.keys.remember(f"Bob cooks dish {number}.", [f"dish {number}", "Bob", "cooking"])
     first, second = memento.list()[0].iri, memento.list()[1].iri
-    memento.associate(first, second, weight=0.9)
+    memento.living.associate(first, second, weight=0.9)
     with create_app(memento.service).test_client() as client:
         svg = client.get("/memory/manifest?format=svg")
         page = client.get("/map")
         text = client.get("/memory/manifest?format=text").text
-    found = memento.manifest()
+    found = memento.graphs.manifest()
 
     root = ElementTree.fromstring(svg.text)
     assert svg.mimetype == "image/svg+xml"
@@ -152,7 +152,7 @@ def test_an_empty_memory_has_a_map_that_says_how_to_begin(memento: Memento) -> N
     with create_app(memento.service).test_client() as client:
         page = client.get("/map")
 
-    assert memento.manifest().text == "Memory: nothing yet. Tell it something to remember."
+    assert memento.graphs.manifest().text == "Memory: nothing yet. Tell it something to remember."
     assert "Nothing belongs together yet" in page.text
 
 
@@ -163,15 +163,15 @@ def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch
     with serving(told):
         reached = open_memento(told.datadir.path)
         assert isinstance(reached, Client)
-        shown, evaluated = reached.manifest(), reached.evaluate('(recall "porto")')
+        shown, evaluated = reached.graphs.manifest(), reached.living.evaluate('(recall "porto")')
         text, svg = run("manifest").stdout, run("manifest", "--svg").stdout
         value = run("eval-sexpr", '(get (first (recall "porto")) "content")')
         wrong = run("eval-sexpr", "(recal 1)")
         typed = run("repl", input='(recall\n "porto" 1)\n\n(nonsense)\n(get (stats) "memories")\nq\n')
 
-    assert shown == replace(told.manifest(), at=shown.at)  # `(stats)` has drawn it again
+    assert shown == replace(told.graphs.manifest(), at=shown.at)  # `(stats)` has drawn it again
     assert evaluated.values[0][0]["content"] == "USER met Ada in Porto."
-    assert text.strip() == told.manifest().text
+    assert text.strip() == told.graphs.manifest().text
     assert svg.startswith("<svg")
     assert value.stdout == '"USER met Ada in Porto."\n'
     assert (wrong.exit_code, "line 1, column 2: unknown verb recal" in wrong.stderr) == (2, True)
@@ -181,7 +181,7 @@ def test_the_command_line_and_the_client_say_the_same(told: Memento, monkeypatch
 
 
 def test_the_command_evaluates_a_file(told: Memento, tmp_path: Path) -> None:
-    (tmp_path / "one.sexp").write_text(told.evaluate("(snapshot)").text)
+    (tmp_path / "one.sexp").write_text(told.living.evaluate("(snapshot)").text)
     settings = {"MEMENTO_EMBEDDING_MODEL": "trigram", "MEMENTO_EMBEDDING_CACHE": "false"}
     done = CliRunner().invoke(
         main, ["--home", str(tmp_path / "new"), "eval-sexpr", str(tmp_path / "one.sexp")], env=settings
@@ -205,4 +205,4 @@ def test_expressions_over_http_are_json_or_text_and_errors_say_where(told: Memen
     assert (wrong.status_code, refused.status_code) == (400, 403)
     assert dict(wrong.json or {})["error"]["message"].startswith("line 1, column 1: feedback takes 2 values, not 1")
     with pytest.raises(InputError):
-        told.evaluate("(list")
+        told.living.evaluate("(list")

@@ -39,7 +39,7 @@ def test_a_note_and_a_question_by_the_default_model_reach_out_for_nothing(heard:
     with open_memento(tmp_path, configured=configured) as memento:
         memento.note("I moved from Paris to Lisbon.")
         found = memento.recall("Where do I live?")
-        memento.query("SELECT * { ?s ?p ?o } LIMIT 1")
+        memento.graphs.query_bytes("SELECT * { ?s ?p ?o } LIMIT 1")
 
     assert found.memories
     assert heard == []

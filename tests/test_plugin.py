@@ -72,7 +72,7 @@ def prepare_living(memento: Memento) -> list[Operation[Any]]:
     scope, stores = memento.context.scope("main", "write"), memento.context.stores
     archive_memories((IRI(sample.other),), scope, now(), stores)
     away = operations.Unarchive(sample.other, namespace="main")
-    other = memento.remember("Rome is warm.").saved
+    other = memento.keys.remember("Rome is warm.").saved
     special = (operations.Unarchive, operations.Associate)
     calls = [call(sample, "main") for asked, call in CALLS.items() if asked not in special]
     return [*calls, away, operations.Associate(sample.memory, other)]

@@ -15,7 +15,9 @@ DEFAULT = "SELECT ?o { <urn:acme> ?p ?o }"
 
 
 def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[str]:
-    return sorted(memento.query(sparql, accept="text/csv", namespace=namespace)[0].decode().split("\r\n")[1:-1])
+    return sorted(
+        memento.graphs.query_bytes(sparql, accept="text/csv", namespace=namespace)[0].decode().split("\r\n")[1:-1]
+    )
 
 
 def test_free_graphs_stand_beside_the_memories_and_provenance_on_its_own(memento: Memento) -> None:
@@ -54,12 +56,12 @@ def test_what_is_erased_is_in_no_snapshot_and_no_snapshot_outlives_the_memory(tm
     with memento:
         [iri] = memento.note("My dog is called Snollygoster.").memories
         asked = f"ASK {{ <{iri}> ?p ?o }}"
-        assert memento.query(asked, accept="text/csv")[0] == b"true"
+        assert memento.graphs.query_bytes(asked, accept="text/csv")[0] == b"true"
         held = list((tmp_path / "snapshots").iterdir())
         memento.forget(iri, erase=True)
 
         assert held and not any(one.exists() for one in held)
-        assert memento.query(asked, accept="text/csv")[0] == b"false"
+        assert memento.graphs.query_bytes(asked, accept="text/csv")[0] == b"false"
     assert not (tmp_path / "snapshots").exists()
     with open_memento(tmp_path, configured=OFFLINE):
         left = [path for path in tmp_path.rglob("*") if path.is_file() and b"dog is called" in path.read_bytes()]

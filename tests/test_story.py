@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from conftest import without_disk
-from memento.errors import Conflict, FolderInUse, InputError, NotFound, TooLong
+from memento.errors import Conflict, FolderInUse, GraphError, InputError, NotFound, TooLong
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.retrieval.render import as_text, as_xml
@@ -29,6 +31,8 @@ STORY = [
     ("2025-01-13", "I left Google and joined Microsoft."),
     ("2025-02-01", "Anna works at Siemens and lives in Munich."),
 ]
+
+TRIGRAM = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 
 
 def day(text: str) -> datetime:
@@ -114,7 +118,7 @@ def test_the_user_is_one_node_whose_name_is_shown(life: Memento) -> None:
     assert found.entities[0].is_user
     assert found.entities[0].name == "Danny"
     assert "<entity>Danny</entity>" in as_xml(found, today=datetime(2025, 3, 1, tzinfo=UTC).date())
-    body, _ = life.query("SELECT ?u WHERE { ?u a <http://purl.org/memento/User> }", accept="text/csv")
+    body, _ = life.graphs.query_bytes("SELECT ?u WHERE { ?u a <http://purl.org/memento/User> }", accept="text/csv")
     assert len(body.split()) == 2
 
 
@@ -122,11 +126,11 @@ def test_no_two_entities_are_linked_and_no_note_mentions_the_user(life: Memento)
     ask = """PREFIX mem: <http://purl.org/memento/>
     ASK { { ?a a mem:Entity . ?b a mem:Entity . ?a ?p ?b } UNION { ?n mem:mentions ?u . ?u a mem:User } }"""
 
-    assert b"false" in life.query(ask, accept="text/csv")[0]
+    assert b"false" in life.graphs.query_bytes(ask, accept="text/csv")[0]
 
 
 def test_the_whole_life_breaks_no_shape_and_fits_its_indexes(life: Memento) -> None:
-    assert life.check() == ()
+    assert life.admin.check() == ()
 
 
 def test_saying_it_twice_is_saying_it_once(life: Memento) -> None:
@@ -140,9 +144,9 @@ def test_saying_it_twice_is_saying_it_once(life: Memento) -> None:
 
 def test_a_file_that_is_imported_twice_is_imported_once(memento: Memento) -> None:
     rows = [NoteRow(content=text, at=day(when)) for when, text in STORY]
-    memento.import_notes(rows)
+    memento.intake.import_notes(rows)
     before = memento.status()
-    again = memento.import_notes(rows)
+    again = memento.intake.import_notes(rows)
 
     assert again.memories == again.invalidated == 0
     assert again.skipped == len(rows)
@@ -160,7 +164,7 @@ def test_a_note_about_the_past_takes_its_place_in_the_middle_of_history(memento:
     assert employer("2020-01-01") == ["I work at Siemens."]
     assert employer("2022-01-01") == ["I work at Google."]
     assert employer(None) == ["I work at Microsoft."]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_nothing_can_be_made_of_is_kept_as_it_was_said(memento: Memento) -> None:
@@ -201,10 +205,10 @@ def test_a_forgotten_memory_comes_back_no_more_and_an_erased_one_leaves_no_trace
     assert len(erased.notes) == 1
     assert contents(memento, "ice cream") == contents(memento, "door code") == []
     assert [one.iri for one in memento.list(past=True)] == [kept]
-    assert b"kumquat" not in memento.query("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
+    assert b"kumquat" not in memento.graphs.query_bytes("SELECT * WHERE { ?s ?p ?o }", accept="text/csv")[0]
     with pytest.raises(NotFound):
         memento.get(gone)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> None:
@@ -215,7 +219,7 @@ def test_what_was_erased_is_in_no_file_after_the_next_start(tmp_path: Path) -> N
         opened.forget(gone, erase=True)
     with open_memento(tmp_path / "home", configured=settings) as opened:
         assert [one.content for one in opened.list()] == ["I prefer tea."]
-        assert opened.check() == ()
+        assert opened.admin.check() == ()
     files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
 
     assert [path.name for path in files if b"bluebird" in path.read_bytes()] == []
@@ -260,16 +264,59 @@ def test_a_note_over_the_limit_is_refused_and_one_below_it_is_kept_whole(memento
 
 
 def test_a_folder_that_is_open_here_gives_the_same_memory_and_says_what_to_do_about_another(memento: Memento) -> None:
-    assert open_memento(memento.datadir.path, configured=memento.settings) is memento
-    with pytest.raises(FolderInUse, match=r"open in this process already.*call its close\(\) first"):
+    again = open_memento(memento.datadir.path, configured=memento.settings)
+    assert isinstance(again, Memento) and again.service is memento.service
+    again.note("I live in Lisbon.")
+    assert [one.content for one in memento.list()] == ["I live in Lisbon."]
+    with pytest.raises(FolderInUse, match=r"open in this process already.*namespace \(main, not work\)"):
         open_memento(memento.datadir.path, configured=memento.settings, namespace="work")
+    other = replace(
+        memento.settings,
+        land=replace(memento.settings.land, mend=False),
+        keys=replace(memento.settings.keys, direct=True),
+    )
+    with pytest.raises(
+        FolderInUse, match=r"differs in land\.mend, keys\.direct: ask for the same, or first call close\(\)"
+    ):
+        open_memento(memento.datadir.path, configured=other)
+
+
+def test_closing_one_of_two_handles_leaves_the_other_open(tmp_path: Path) -> None:
+    first, second = (open_memento(tmp_path / "home", configured=TRIGRAM) for _ in range(2))
+    assert isinstance(first, Memento)
+    first.close()
+    first.close()
+    assert second.note("I prefer tea.").memories
+    with pytest.raises(GraphError, match=r"this memory was closed: open it again with open_memento\('.*home'\)"):
+        first.note("I prefer coffee.")
+    second.close()
+    assert first.datadir.read_owner() is None, "the folder is released with the last handle"
+
+
+def test_a_handle_that_nobody_holds_needs_no_close(tmp_path: Path) -> None:
+    kept = open_memento(tmp_path / "home", configured=TRIGRAM)
+    for _ in range(2):  # a cell of a notebook that runs again
+        kept = open_memento(tmp_path / "home", configured=TRIGRAM)
+    gc.collect()
+    assert isinstance(kept, Memento)
+    kept.close()
+    assert kept.datadir.read_owner() is None
+
+
+def test_the_same_memory_is_opened_without_saying_its_settings_again(tmp_path: Path) -> None:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as first, open_memento(tmp_path / "home") as second:
+        first.note("I prefer tea.")
+        assert [one.content for one in second.list()] == ["I prefer tea."]
+    with open_memento(tmp_path / "home"):
+        (tmp_path / "home" / "memento.toml").write_text("[land]\nmend = false\n")
+        with pytest.raises(FolderInUse, match=r"differs in land\.mend"):
+            open_memento(tmp_path / "home")
 
 
 def test_a_folder_that_was_closed_opens_anew(tmp_path: Path) -> None:
-    trigram = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
-    first = open_memento(tmp_path / "home", configured=trigram)
+    first = open_memento(tmp_path / "home", configured=TRIGRAM)
     first.close()
-    with open_memento(tmp_path / "home", configured=trigram) as second:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as second:
         assert second is not first
         assert second.note("I prefer tea.").memories
 
@@ -278,18 +325,37 @@ def test_a_recollection_is_walked_and_printed(memento: Memento) -> None:
     memento.note("I work at Microsoft.", at="2025-01-10")
     found = memento.recall("Where do I work?", k=1)
 
-    assert [str(one) for one in found] == ["I work at Microsoft. (since 2025-01-10)"]
-    assert (len(found), found[0], str(found)) == (1, found.memories[0], str(found.memories[0]))
-    assert str(memento.recall("What is my shoe size?", namespace="empty")) == "No memory answers this."
+    assert [str(one) for one in found] == ["2025-01-10 you: I work at Microsoft."]
+    assert (len(found), found[0], found[:1]) == (1, found.memories[0], found.memories)
+    assert str(found) == str(found.memories[0])
+    empty = str(memento.recall("What is my shoe size?", namespace="empty")).splitlines()
+    assert empty == [
+        "Note: nothing is remembered in a namespace 'empty': `status` lists those there are",
+        "No memory answers this.",
+    ]
+
+
+def test_a_print_says_whose_words_these_are_what_ended_and_what_is_only_nearest(memento: Memento) -> None:
+    memento.note("I live in Paris and I work at Google.", at="2023-01-05")
+    memento.note("I moved to Lisbon.", at="2024-02-05")
+    memento.note("I like green tea.", speaker="Ann", at="2024-03-05")
+
+    assert str(memento.recall("Where do I live?", gate=False)).splitlines() == [
+        "2024-02-05 you: I moved to Lisbon.",
+        "2023-01-05 you: I live in Paris and I work at Google. (“I live in Paris” until 2024-02-05)",
+        "2024-03-05 Ann: I like green tea.",
+    ]
+    found = memento.recall("Who likes tea?")
+    nearest = replace(found, memories=(), nearest=found.memories)
+    assert str(nearest).splitlines() == ["Nothing told about this. Nearest:", "2024-03-05 Ann: I like green tea."]
 
 
 def test_another_embedder_makes_the_vectors_anew(tmp_path: Path) -> None:
-    trigram = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
-    with open_memento(tmp_path / "home", configured=trigram) as opened:
+    with open_memento(tmp_path / "home", configured=TRIGRAM) as opened:
         opened.note("I prefer tea.")
     with open_memento(tmp_path / "home") as opened:
         assert opened.status().embedder != ""
-        assert opened.check() == ()
+        assert opened.admin.check() == ()
         assert opened.recall("What do I drink?").memories[0].content == "I prefer tea."
 
 
@@ -300,7 +366,7 @@ def test_a_rebuild_makes_everything_from_the_graph_alone(life: Memento) -> None:
 
     before = answers()
     seen: list[tuple[int, int]] = []
-    life.rebuild(lambda done, total: seen.append((done, total)))
+    life.admin.rebuild(progress=lambda done, total: seen.append((done, total)))
 
     assert answers() == before
     assert seen[-1][0] == seen[-1][1] > 0

@@ -558,7 +558,7 @@ class Trial:
         self._progress("import", 0, total)
         for scope in self.data.scopes:
             documents = [document for document in self.data.documents if document.scope == scope]
-            imported = self._memento.import_notes(
+            imported = self._memento.intake.import_notes(
                 [document.row for document in documents],
                 consolidate=consolidate,
                 namespace=namespace_of(scope),

@@ -9,10 +9,11 @@ here (`prop(MEM.validAt)`), and `graph/mapping.py` needs nothing more to convert
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 from memento.iris import (
     GLOBAL,
@@ -1047,11 +1048,16 @@ class Executed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRef:
-    """The note that a memory was taken from. For a long text: the `piece`, counted from 1, of how many; `parent` is the first."""
+    """
+    The note that a memory was taken from; `said_by` is who said it, empty for the user.
+
+    For a long text: the `piece`, counted from 1, of how many; `parent` is the first.
+    """
 
     iri: IRI
     content: str
     at: datetime
+    said_by: str = ""
     parent: IRI | None = None
     piece: int | None = None
     pieces: int | None = None
@@ -1073,6 +1079,11 @@ class Retired:
     invalid_at: datetime | None = None
     invalidated_at: datetime | None = None
     invalidates: tuple[Retired, ...] = ()
+
+    @property
+    def was_never_true(self) -> bool:
+        """Tell whether the belief was corrected: it ended where it began."""
+        return self.valid_at is not None and self.invalid_at is not None and self.invalid_at <= self.valid_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1154,10 +1165,51 @@ class Recalled:
     sentence: str | None = None
     contradicts: tuple[Contradiction, ...] = ()
 
+    @property
+    def is_quoted(self) -> bool:
+        """Tell whether the content is what was said, word for word."""
+        return self.note is not None and _join_lines(self.content) in _join_lines(self.note.content)
+
+    @property
+    def speaker(self) -> str:
+        """
+        Whose words these are: a name, or `you` for the user.
+
+        Empty if a model worded the content, or if it begins with the name, as a turn of a conversation does.
+        """
+        if self.note is None or not self.is_quoted or _SPEAKER.match(self.content):
+            return ""
+        return self.note.said_by or "you"
+
     def __str__(self) -> str:
-        """Return the text, and when it held."""
-        known = [f"{name} {at.date()}" for name, at in (("since", self.valid_at), ("until", self.invalid_at)) if at]
-        return f"{self.content} ({', '.join(known)})" if known else self.content
+        """Return a line: the day it was said, whose words these are, the words, and what of them holds no longer."""
+        said_at = self.note.at if self.note and self.is_quoted else self.valid_at
+        dates = [
+            ("since", self.valid_at if self.valid_at and said_at and self.valid_at.date() != said_at.date() else None)
+        ]
+        remarks = [f"{name} {at.date()}" for name, at in (*dates, ("until", self.invalid_at)) if at]
+        remarks += [f"“{_join_lines(one.words)}” until {one.at.date()}" for one in self.ended]
+        remarks += [
+            f"before: “{one.content}”" + (f" until {one.invalid_at.date()}" if one.invalid_at else "")
+            for one in self.invalidates
+            if not one.was_never_true
+        ]
+        remarks += [f"against it: “{one.content}”" for one in self.contradicts]
+        head = " ".join(filter(None, (f"{said_at.date()}" if said_at else "", self.speaker)))
+        line = f"{head}: {_join_lines(self.content)}" if head else _join_lines(self.content)
+        return f"{line} ({'; '.join(remarks)})" if remarks else line
+
+
+_SPEAKER = re.compile(r"[^\W\d_][\w .'’-]{0,40}: ")
+"""Who speaks, at the beginning of a turn of a conversation."""
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
+
+
+NEAREST = "Nothing told about this. Nearest:"
+"""The heading of memories that are near a question and do not answer it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1227,13 +1279,26 @@ class Recollection:
         """Return the number of memories."""
         return len(self.memories)
 
-    def __getitem__(self, at: int) -> Recalled:
+    @overload
+    def __getitem__(self, at: int) -> Recalled: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Recalled, ...]: ...
+    def __getitem__(self, at: int | slice) -> Recalled | tuple[Recalled, ...]:
         """Return the memory at a place, the best at 0."""
         return self.memories[at]
 
     def __str__(self) -> str:
-        """Return a line for each memory."""
-        return "\n".join(map(str, self.memories)) or "No memory answers this."
+        """Return a line for each memory; if none answers, say so, with what is nearest."""
+        lines = [f"Note: {one}" for one in (self.degraded, self.notice) if one]
+        lines += map(str, self.memories)
+        if not self.memories:
+            lines += [NEAREST, *map(str, self.nearest)] if self.nearest else ["No memory answers this."]
+        if self.left_out:
+            lines.append(f"{self.left_out} more were left out: a larger budget shows them.")
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,18 +44,18 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         opened.note("Write to zeb@frobnitz.example or call +1 555-0142 99.", at="2024-03-19")
         opened.note("ZEBULON likes tea.", speaker="Ottoline", session="Pike family", container="frobnitz.example")
         opened.note("Quixotopia has a harbour.", namespace="pike", source="https://frobnitz.example/zebulon")
-        opened.add_cases([CaseRow(task="Find Zebulon.", plan="1. Ask Ottoline.", outcome="success", tags=("search",))])
-        run = opened.start_case("Bring Zoë Quimby the lentils.", domain="pike").iri
+        opened.cases.add([CaseRow(task="Find Zebulon.", plan="1. Ask Ottoline.", outcome="success", tags=("search",))])
+        run = opened.cases.start("Bring Zoë Quimby the lentils.", domain="pike").iri
         call = ToolCall(
             tool="message",
             arguments='{"to": "Zo\\u00eb Quimby", "number": 49151123456}',
             result='{"Zo\\u00eb Quimby": "in the cellar, says Zebulon"}',
             at=datetime(2024, 3, 20, 10, tzinfo=UTC),
         )
-        opened.record_step(
+        opened.cases.record_step(
             run, "Ask Zoë Quimby where they are.", result="She is at Frobnitz.", tools=[call], domain="pike"
         )
-        opened.complete_case(
+        opened.cases.complete(
             run, plan="1. Ask Zoë Quimby.", outcome="failure", reason="Zebulon kept them.", domain="pike"
         )
         yield opened
@@ -156,7 +156,7 @@ def test_it_comes_in_again_elsewhere(memento: Memento, tmp_path: Path) -> None:
     exported = memento.export(tmp_path / "all.jsonl", anonymise=True)
     with open_memento(tmp_path / "other", configured=SETTINGS, resume=False) as other:
         assert isinstance(other, Memento)
-        other.import_rdf(tmp_path / "all.jsonl")
+        other.intake.import_rdf(tmp_path / "all.jsonl")
         contents = [one.content for space in ("main", None) for one in other.list(namespace=space)]
         assert exported.statements >= 5
         assert sum(one.startswith("Person-") for one in set(contents)) == 2
@@ -167,18 +167,18 @@ def test_its_cases_come_in_again_elsewhere_once(memento: Memento, tmp_path: Path
     memento.export(tmp_path / "all", form=form, anonymise=True)
     with open_memento(tmp_path / "other", configured=SETTINGS, resume=False) as other:
         assert isinstance(other, Memento)
-        other.import_rdf(tmp_path / "all", form=form)
-        again = other.import_rdf(tmp_path / "all", form=form)
-        domain = next(one for one in other.case_status().domains if one != "main")
-        (listed,) = other.list_cases(domain=domain)
-        case = other.get_case(listed.iri, domain=domain)
-        found = other.retrieve_cases("Bring somebody the lentils.", domain=domain)
+        other.intake.import_rdf(tmp_path / "all", form=form)
+        again = other.intake.import_rdf(tmp_path / "all", form=form)
+        domain = next(one for one in other.cases.status().domains if one != "main")
+        (listed,) = other.cases.list(domain=domain)
+        case = other.cases.get(listed.iri, domain=domain)
+        found = other.cases.retrieve("Bring somebody the lentils.", domain=domain)
 
         assert again.added == 0
         assert [step.tools[0].tool for step in case.steps] == ["message"]
         assert (case.verdicts[0].outcome, case.verdicts[0].reward) == ("failure", case.reward)
         assert [one.iri for one in found.negatives] == [case.iri]
-        assert len(other.list_cases()) == 1
+        assert len(other.cases.list()) == 1
 
 
 def test_an_export_of_cases_is_a_read_of_cases_and_is_audited(memento: Memento, tmp_path: Path) -> None:

@@ -34,14 +34,14 @@ def test_a_backup_put_back_is_the_memory_as_it_was_and_what_was_there_stays_asid
     memento: Memento, tmp_path: Path
 ) -> None:
     memento.note("I live in Lisbon.", at="2024-01-01")
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
     memento.note("I live in Oslo.", at="2025-01-01")
     memento.note("I like tea.")
-    done = memento.restore(tmp_path / "backups")
+    done = memento.admin.restore(tmp_path / "backups")
 
     assert contents(memento) == {"I live in Lisbon."}
     assert memento.recall("Where do I live?").memories[0].content == "I live in Lisbon."
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     assert (done.folder, done.statements, done.vectors) == (made.folder, made.statements, made.vectors)
     memento.note("I like coffee.")
     assert len(contents(memento)) == 2
@@ -54,13 +54,13 @@ def test_a_backup_put_back_is_the_memory_as_it_was_and_what_was_there_stays_asid
 
 def test_a_backup_opens_as_a_folder_of_its_own(memento: Memento, tmp_path: Path) -> None:
     memento.note("I live in Lisbon.")
-    memento.backup()
+    memento.admin.backup()
     memento.note("I live in Oslo.")
     aside = restored(tmp_path / "other", memento.datadir.backups)
 
     with opened(tmp_path / "other") as other:
         assert contents(other) == {"I live in Lisbon."}
-        assert other.check() == ()
+        assert other.admin.check() == ()
     assert contents(memento) == {"I live in Oslo."}
     assert aside.statements > 0
 
@@ -79,14 +79,14 @@ def test_notes_that_come_meanwhile_are_in_a_backup_whole_or_not_at_all(memento: 
     while len(noted) < 3:
         stop.wait(0.01)
     before = len(noted)
-    memento.backup(tmp_path / "backups")
+    memento.admin.backup(tmp_path / "backups")
     after = len(noted)
     stop.set()
     writer.join()
     restored(tmp_path / "copy", tmp_path / "backups")
 
     with opened(tmp_path / "copy") as copy:
-        assert copy.check() == ()
+        assert copy.admin.check() == ()
         assert before <= copy.status().notes <= after + 1
         assert copy.status().vectors == len(copy.service.stores.indexes.file.read_digests())
 
@@ -96,23 +96,23 @@ def test_a_running_service_is_backed_up_and_restored(memento: Memento, tmp_path:
     with serving(memento):
         reached = open_memento(memento.datadir.path)
         assert isinstance(reached, Client)
-        made = reached.backup(tmp_path / "backups")
+        made = reached.admin.backup(tmp_path / "backups")
         reached.note("I live in Oslo.")
         with pytest.raises(FolderInUse, match="memento serve"):
             restored(memento.datadir.path, tmp_path / "backups")
-        done = reached.restore(tmp_path / "backups")
+        done = reached.admin.restore(tmp_path / "backups")
 
         assert contents(reached) == {"I live in Lisbon."}
         assert done.folder == made.folder
-        assert b"Lisbon" in reached.query("SELECT ?o { ?s ?p ?o }", accept="text/csv")[0]
+        assert b"Lisbon" in reached.graphs.query_bytes("SELECT ?o { ?s ?p ?o }", accept="text/csv")[0]
         reached.note("I like tea.")
         assert "I like tea." in contents(reached)
-        assert reached.check() == ()
+        assert reached.admin.check() == ()
 
 
 def test_questions_go_on_while_a_backup_is_put_back(memento: Memento, tmp_path: Path) -> None:
     memento.note("I live in Lisbon.")
-    memento.backup(tmp_path / "backups")
+    memento.admin.backup(tmp_path / "backups")
     stop, answers = threading.Event(), set[str]()
 
     def ask() -> None:
@@ -125,7 +125,7 @@ def test_questions_go_on_while_a_backup_is_put_back(memento: Memento, tmp_path: 
     asker = threading.Thread(target=ask)
     asker.start()
     for _ in range(2):
-        memento.restore(tmp_path / "backups")
+        memento.admin.restore(tmp_path / "backups")
     stop.set()
     asker.join()
 
@@ -136,11 +136,11 @@ def test_questions_go_on_while_a_backup_is_put_back(memento: Memento, tmp_path: 
 
 def test_an_export_that_is_being_read_goes_on_when_a_backup_is_put_back(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
-    memento.backup()
+    memento.admin.backup()
     memento.note("I live in Oslo.")
     pieces = export_pieces("trig", memento.context, namespace=None).pieces
     first = next(pieces)
-    memento.restore()
+    memento.admin.restore()
 
     assert b"Oslo" in b"".join([first, *pieces])
     assert contents(memento) == {"I live in Lisbon."}
@@ -166,58 +166,58 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_backup_is_refused_and_everything_stays(damage: str, memento: Memento, tmp_path: Path) -> None:
     memento.note("I live in Lisbon.")
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
     memento.note("I live in Oslo.")
     DAMAGES[damage](Path(made.folder))
     with pytest.raises(InputError, match="damaged"):
-        memento.restore(made.folder)
+        memento.admin.restore(made.folder)
 
     assert contents(memento) == {"I live in Oslo."}
     assert not list(memento.datadir.path.glob("*restore*"))
 
 
 def test_a_backup_of_a_newer_version_is_refused(memento: Memento, tmp_path: Path) -> None:
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
     file = Path(made.folder) / backups.MANIFEST
     said = json.loads(file.read_text())
     file.write_text(json.dumps({**said, "format": backups.FORMAT + 1, "memento": "9.0"}))
     with pytest.raises(InputError, match=r"Memento 9\.0, which is newer"):
-        memento.restore(made.folder)
+        memento.admin.restore(made.folder)
 
 
 def test_only_the_latest_are_kept_where_that_is_wanted(memento: Memento, tmp_path: Path) -> None:
-    made = [memento.backup(tmp_path / "backups") for _ in range(3)]
-    last = memento.backup(tmp_path / "backups", keep=2)
+    made = [memento.admin.backup(tmp_path / "backups") for _ in range(3)]
+    last = memento.admin.backup(tmp_path / "backups", keep=2)
 
     assert [path.name for path in backups.list_backups(tmp_path / "backups")] == [
         Path(one.folder).name for one in (made[2], last)
     ]
     assert last.removed == tuple(one.folder for one in made[:2])
     with pytest.raises(InputError, match="at least 1"):
-        memento.backup(tmp_path / "backups", keep=0)
+        memento.admin.backup(tmp_path / "backups", keep=0)
 
 
 def test_a_folder_with_other_things_is_left_alone(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("x")
     with pytest.raises(InputError, match=r"letter\.txt"):
-        memento.backup(tmp_path / "mine")
+        memento.admin.backup(tmp_path / "mine")
     with pytest.raises(InputError, match="cannot hold backups"):
-        memento.backup(tmp_path / "mine" / "letter.txt")
+        memento.admin.backup(tmp_path / "mine" / "letter.txt")
     with pytest.raises(NotFound, match="no backup"):
-        memento.restore(tmp_path / "mine")
+        memento.admin.restore(tmp_path / "mine")
     with pytest.raises(InputError, match="from the root"):
-        memento.backup("backups")
+        memento.admin.backup("backups")
 
 
 def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(memento: Memento, tmp_path: Path) -> None:
     memento.datadir.settings_file.write_text("[limits]\nresults = 7\n")
     memento.tokens.create("phone", tenant="local", namespaces=[], right="read", at=now())
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
     memento.tokens.revoke("phone")
     memento.tokens.create("tablet", tenant="local", namespaces=[], right="read", at=now())
     memento.datadir.settings_file.write_text("[limits]\nresults = 9\n")
-    memento.restore(tmp_path / "backups")
+    memento.admin.restore(tmp_path / "backups")
     restored(tmp_path / "new", tmp_path / "backups")
 
     assert not [path for path in Path(made.folder).rglob("*") if "token" in path.name]
@@ -229,30 +229,30 @@ def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(mem
 def test_what_was_erased_is_in_no_later_backup(memento: Memento, tmp_path: Path) -> None:
     [iri] = memento.note("I feel best where quinces ripen late.").memories
     memento.forget(iri, erase=True)
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
     there = [path for path in memento.datadir.store.iterdir() if b"quinces ripen" in path.read_bytes()]
 
     found = [
         path.name for path in Path(made.folder).rglob("*") if path.is_file() and b"quinces ripen" in path.read_bytes()
     ]
     assert (bool(there), found) == (True, []), "the running store's own files are written anew at the next start"
-    memento.restore(tmp_path / "backups")
-    assert memento.check() == ()
+    memento.admin.restore(tmp_path / "backups")
+    assert memento.admin.check() == ()
 
 
 def test_a_backup_is_nobody_elses(memento: Memento, tmp_path: Path) -> None:
-    made = memento.backup(tmp_path / "backups")
+    made = memento.admin.backup(tmp_path / "backups")
 
     assert (Path(made.folder).stat().st_mode & 0o077, (tmp_path / "backups").stat().st_mode & 0o077) == (0, 0)
 
 
 def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_path: Path) -> None:
     admin = memento.with_access(Access(right="admin", name="far away"))
-    made = admin.backup()
+    made = admin.admin.backup()
 
     assert Path(made.folder).parent == memento.datadir.backups
-    assert admin.restore().folder == made.folder
-    for method in (admin.backup, admin.restore):
+    assert admin.admin.restore().folder == made.folder
+    for method in (admin.admin.backup, admin.admin.restore):
         with pytest.raises(Forbidden, match="on the machine itself"):
             method(tmp_path / "backups")
     for access in (
@@ -261,4 +261,4 @@ def test_only_who_sits_at_the_machine_may_name_a_folder(memento: Memento, tmp_pa
         Access(right="admin", namespaces=("a",)),
     ):
         with pytest.raises(Forbidden):
-            memento.with_access(access).backup()
+            memento.with_access(access).admin.backup()

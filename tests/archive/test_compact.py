@@ -42,9 +42,9 @@ def keep(memento: Memento, *texts: str, days_ago: float = 0) -> list[IRI]:
     clock = memento.service.stores.clock
     memento.service.stores.clock = lambda: now() - timedelta(days=days_ago)
     rows = [NoteRow(content=text, at=now() - timedelta(days=days_ago)) for text in texts]
-    notes = [memento.import_notes([row], consolidate=False).notes[0] for row in rows]
+    notes = [memento.intake.import_notes([row], consolidate=False).notes[0] for row in rows]
     memento.service.stores.clock = clock
-    return [memento.sources(note)[0].memory for note in notes if note]
+    return [memento.review.sources(note)[0].memory for note in notes if note]
 
 
 def said(text: str, days: int = 1, **more: object) -> Record:
@@ -64,10 +64,10 @@ def test_age_likeness_and_importance_go_in_this_order_and_a_trial_run_changes_no
     keep(memento, "USER really likes the green tea.", days_ago=10)
     keep(memento, "The bakery opens at seven.", days_ago=9)
     [dull] = keep(memento, "The lamp flickers.", days_ago=8)
-    memento.mark(dull, importance=0.1)
+    memento.review.mark(dull, importance=0.1)
     before = digest(memento)
 
-    trial = memento.compact(dry_run=True, max_entries=2, threshold=0.7)
+    trial = memento.admin.compact(dry_run=True, max_entries=2, threshold=0.7)
 
     assert (trial.stage, trial.total, trial.remaining) == ("staged", 5, 2)
     assert [(one.why, one.content) for one in trial.changes] == [
@@ -80,22 +80,22 @@ def test_age_likeness_and_importance_go_in_this_order_and_a_trial_run_changes_no
     assert digest(memento) == before
     assert len(contents(memento)) == 5
 
-    done = memento.compact(branch=trial.branch)
+    done = memento.admin.compact(branch=trial.branch)
 
     assert (done.stage, done.expired, done.merged, done.evicted, done.remaining) == ("applied", 1, 1, 1, 2)
     assert contents(memento) == ["The bakery opens at seven.", "USER really likes the green tea."]
-    back = memento.compact(undo=True)
+    back = memento.admin.compact(undo=True)
     assert (back.stage, back.branch, back.remaining) == ("undone", trial.branch, 5)
     assert digest(memento) == before
     assert len(memento.recall("green tea", gate=False).memories) == 5
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_merged_memory_has_the_notes_names_tags_and_the_beginning_of_both(memento: Memento) -> None:
     [old] = keep(memento, "Anna lives in Lisbon.", days_ago=30)
-    memento.mark(old, tags=("friends",))
+    memento.review.mark(old, tags=("friends",))
     [new] = keep(memento, "Anna lives in the Lisbon.")
-    assert memento.compact(threshold=0.7).merged == 1
+    assert memento.admin.compact(threshold=0.7).merged == 1
 
     [found] = memento.recall("Where does Anna live?", k=1, gate=False).memories
 
@@ -142,11 +142,11 @@ def test_an_event_of_two_days_happened_twice_and_a_state_is_one() -> None:
 
 def test_what_was_forgotten_meanwhile_stays_so_and_what_was_brought_back_by_hand_too(memento: Memento) -> None:
     first, second, third = keep(memento, "The first thing.", "Another matter.", "Something third.", days_ago=300)
-    memento.compact()
+    memento.admin.compact()
     memento.forget(first)
-    memento.unforget(second)
+    memento.review.unforget(second)
 
-    memento.compact(undo=True)
+    memento.admin.compact(undo=True)
 
     assert contents(memento) == ["Another matter.", "Something third."]
     assert third in [one.iri for one in memento.list()]
@@ -156,10 +156,10 @@ def test_what_was_forgotten_meanwhile_stays_so_and_what_was_brought_back_by_hand
 def test_forgetting_a_merged_memory_forgets_what_it_was_merged_of(memento: Memento, erase: bool) -> None:
     keep(memento, "The code word is marigold.", days_ago=3)
     [new] = keep(memento, "The code word is really marigold.")
-    assert memento.compact(threshold=0.7).merged == 1
+    assert memento.admin.compact(threshold=0.7).merged == 1
 
     memento.forget(new, erase=erase)
-    memento.compact(undo=True)
+    memento.admin.compact(undo=True)
 
     assert memento.recall("code word", gate=False).memories == ()
     graph = memento.service.stores.graph
@@ -170,7 +170,7 @@ def test_forgetting_a_merged_memory_forgets_what_it_was_merged_of(memento: Memen
 def test_a_run_that_was_stopped_goes_on_or_back(memento: Memento) -> None:
     keep(memento, *(f"The old thing number {i} lies about." for i in range(STEP + 6)), days_ago=300)
     before = digest(memento)
-    trial = memento.compact(dry_run=True)
+    trial = memento.admin.compact(dry_run=True)
     done = []
 
     def stop(count: int, total: int) -> None:
@@ -182,37 +182,37 @@ def test_a_run_that_was_stopped_goes_on_or_back(memento: Memento) -> None:
             memento.call(Compact(branch=trial.branch), stop)
         assert len(contents(memento)) == 6
         if again:
-            memento.compact(undo=True)
+            memento.admin.compact(undo=True)
             assert digest(memento) == before
-            trial = memento.compact(dry_run=True)
-    assert memento.compact(branch=trial.branch).stage == "applied"
+            trial = memento.admin.compact(dry_run=True)
+    assert memento.admin.compact(branch=trial.branch).stage == "applied"
     assert contents(memento) == []
     assert done == [(STEP, STEP + 6)] * 2
 
 
 def test_only_a_branch_of_the_namespace_is_applied_or_undone(memento: Memento) -> None:
     keep(memento, "The heating was serviced in spring.", days_ago=200)
-    trial = memento.compact(dry_run=True)
+    trial = memento.admin.compact(dry_run=True)
 
     with pytest.raises(NotFound, match="there is none of that name"):
-        memento.compact(branch=trial.branch, namespace="other")
+        memento.admin.compact(branch=trial.branch, namespace="other")
     with pytest.raises(NotFound, match="none was applied"):
-        memento.compact(undo=True)
+        memento.admin.compact(undo=True)
     with pytest.raises(InputError, match="leave out undo and branch"):
-        memento.compact(dry_run=True, branch=trial.branch)
-    later = memento.compact(dry_run=True)  # which takes the place of the one before
+        memento.admin.compact(dry_run=True, branch=trial.branch)
+    later = memento.admin.compact(dry_run=True)  # which takes the place of the one before
     with pytest.raises(NotFound, match="there is none of that name"):
-        memento.compact(branch=trial.branch)
-    assert memento.compact(branch=later.branch).expired == 1
+        memento.admin.compact(branch=trial.branch)
+    assert memento.admin.compact(branch=later.branch).expired == 1
     with pytest.raises(NotFound, match="it is applied"):
-        memento.compact(branch=later.branch)
-    assert memento.compact().branch is None
+        memento.admin.compact(branch=later.branch)
+    assert memento.admin.compact().branch is None
 
 
 def test_a_note_and_a_row_may_end_by_themselves_and_are_over_then_without_a_compaction(memento: Memento) -> None:
     told = memento.note("My parking permit is blue.", ttl_s=3600).memories
     [row, lasting] = [NoteRow(content="The scaffold stands until noon.", ttl_s=60), NoteRow(content="Rye is a grain.")]
-    memento.import_notes([row, lasting], consolidate=False)
+    memento.intake.import_notes([row, lasting], consolidate=False)
     assert len(contents(memento)) == 3
     ends = memento.service.stores.indexes.read(told, [GRAPH])[0].time_of(MEM.expiresAt)
     assert ends and 3590 < (ends - now()).total_seconds() <= 3600
@@ -221,6 +221,6 @@ def test_a_note_and_a_row_may_end_by_themselves_and_are_over_then_without_a_comp
 
     assert contents(memento) == ["Rye is a grain."]
     with pytest.raises(InputError, match="ttl of row 1 must be a number of seconds above 0"):
-        memento.import_notes([NoteRow(content="x y z", ttl_s=0)])
+        memento.intake.import_notes([NoteRow(content="x y z", ttl_s=0)])
     with pytest.raises(InputError, match="ttl must be"):
         memento.note("My permit is red.", ttl_s=-1)

@@ -47,7 +47,7 @@ def opened(home: Path, encryption: EncryptionSettings = KEY) -> Iterator[Memento
 
 def texts(home: Path, encryption: EncryptionSettings = KEY) -> set[str]:
     with opened(home, encryption) as memento:
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         return {one.content for one in memento.list()}
 
 
@@ -81,16 +81,16 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with opened(home) as memento:
         memento.note("Zebulon lives in Quixotopia.")
         memento.note("I work at Frobnitz Limited.", wait=False)
-        memento.remember("Zebulon keeps bees.", ["zebulon", "bees of quixotopia"])
+        memento.keys.remember("Zebulon keeps bees.", ["zebulon", "bees of quixotopia"])
         memento.recall("Where does Zebulon live?")
-        memento.find_keys("zebulon")
-        memento.add_cases([CaseRow(task="Ship the Frobnitz to Quixotopia.", plan="1. Ask Zebulon.", outcome="success")])
-        memento.retrieve_cases("How do I ship to Quixotopia?")
-        memento.update(
+        memento.keys.find("zebulon")
+        memento.cases.add([CaseRow(task="Ship the Frobnitz to Quixotopia.", plan="1. Ask Zebulon.", outcome="success")])
+        memento.cases.retrieve("How do I ship to Quixotopia?")
+        memento.graphs.update(
             'INSERT DATA { GRAPH <urn:memento:data:local:own> { <urn:x:1> <urn:x:p> _:zebulon . _:zebulon <urn:x:q> "Frobnitz" } }'
         )
         memento.tokens.create("narrow-token", tenant="local", namespaces=[], right="read", at=now())
-        memento.backup()
+        memento.admin.backup()
         memento.note(TEXT)
         assert plain_text_in(home) == []
         memento.export(home.parent / "before.nq", past=False)
@@ -130,8 +130,8 @@ def test_what_was_written_is_there_to_the_letter_after_a_start_and_after_a_kill(
     killed = Path(shutil.copytree(used.parent / "killed", tmp_path / "killed"))
     for number, folder in enumerate((used, killed)):
         with opened(folder) as memento:
-            memento.retrieve_cases("How do I ship to Quixotopia?")  # whose vectors are made again when they are wanted
-            assert memento.check() == ()
+            memento.cases.retrieve("How do I ship to Quixotopia?")  # whose vectors are made again when they are wanted
+            assert memento.admin.check() == ()
             memento.export(tmp_path / f"{number}.nq")
 
     before = statements(used.parent / "before.nq")
@@ -178,7 +178,7 @@ def test_a_plain_folder_is_converted_there_and_back_with_its_backups(tmp_path: P
     with opened(home, PLAIN) as memento:
         memento.note("Zebulon lives in Quixotopia.")
         memento.tokens.create("narrow-token", tenant="local", namespaces=[], right="read", at=now())
-        memento.backup()
+        memento.admin.backup()
         memento.note("I work at Frobnitz Limited.")
     (home / "before-restore-20260101T000000.000Z").mkdir()
     (home / "before-restore-20260101T000000.000Z" / "note").write_text("Zebulon")
@@ -245,7 +245,7 @@ def test_a_change_of_keys_that_was_killed_is_finished_by_the_next_start(home: Pa
 def test_a_backup_is_put_back_while_the_memory_is_open_and_what_was_there_is_kept_sealed(home: Path) -> None:
     before = texts(home)
     with opened(home) as memento:
-        restored = memento.restore()
+        restored = memento.admin.restore()
         assert {one.content for one in memento.list()} < before
         memento.note("Zebulon likes Frobnitz tea.")
         killed = snapshot(home, home.parent / "killed")

@@ -19,21 +19,21 @@ def test_a_memory_says_who_told_it_and_what_understood_it(memento: Memento) -> N
     memento.note("My name is Danny.")
     first = memento.note("I work at Google.", at="2024-01-08")
     second = memento.note("I work at Microsoft.", at="2025-01-08")
-    [source] = memento.sources(second.memories[0])
-    by_note = memento.sources(str(first.note))
+    [source] = memento.review.sources(second.memories[0])
+    by_note = memento.review.sources(str(first.note))
 
     assert (source.said_by, source.agent, source.kind) == ("Danny", "rules", "rules")
     assert source.note.content == "I work at Microsoft."
     assert source.rules == ("claims",)
     assert source.prompts is None
     assert [one.memory for one in by_note] == list(first.memories)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_the_graph_says_it_as_prov_o(tmp_path: Path) -> None:
     with ScriptedModel(Understanding()) as model, opened(tmp_path, model) as memento:
         noted = memento.note("I work at Google.")
-        [source] = memento.sources(noted.memories[0])
+        [source] = memento.review.sources(noted.memories[0])
         runs = {
             (predicate, str(value))
             for _, predicate, value, _ in memento.service.stores.graph.quads(memento.service.default_scope.provenance)
@@ -52,7 +52,7 @@ def test_the_graph_says_it_as_prov_o(tmp_path: Path) -> None:
             (MEM.promptHash, source.prompts),
             (MEM.state, "done"),
         } <= runs
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 @pytest.mark.parametrize("erase", [False, True])
@@ -63,7 +63,7 @@ def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase:
         memento.note("I like cake.", namespace="work")
         script.otherwise["extract_memories"] = lambda given: Status(500)
         kept = memento.note("I work at Google.")  # by the rules, as the model fails
-        [iri] = {one.agent_iri for one in memento.sources(memento.list(limit=10)[-1].iri)}
+        [iri] = {one.agent_iri for one in memento.review.sources(memento.list(limit=10)[-1].iri)}
         with pytest.raises(InputError, match="confirm"):
             memento.forget(str(iri), erase=erase)
         assert len(memento.list()) == 2
@@ -71,9 +71,9 @@ def test_all_that_came_of_one_model_is_forgotten_together(tmp_path: Path, erase:
 
         assert len(forgotten.memories) == 1
         assert contents(memento) == {"I work at Google."}
-        assert memento.note_status(str(kept.note)).agent == "rules"
+        assert memento.review.note_status(str(kept.note)).agent == "rules"
         assert len(memento.list(namespace="work")) == 2
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_what_was_forgotten_comes_back_and_what_was_erased_does_not(memento: Memento) -> None:
@@ -81,28 +81,28 @@ def test_what_was_forgotten_comes_back_and_what_was_erased_does_not(memento: Mem
     memento.forget(tea.memories[0])
     assert contents(memento) == {"I work at Google."}
 
-    back = memento.unforget(str(tea.note))
+    back = memento.review.unforget(str(tea.note))
     assert back.memories == tea.memories and back.contents == {tea.memories[0]: "I like tea."}
     assert contents(memento) == {"I like tea.", "I work at Google."}
     assert memento.recall("What do I like?", gate=False).memories[0].iri == tea.memories[0]
     with pytest.raises(NotFound, match="nothing of it is forgotten"):
-        memento.unforget(tea.memories[0])
+        memento.review.unforget(tea.memories[0])
 
     memento.forget(work.memories[0], erase=True)
     with pytest.raises(NotFound, match="no such memory"):
-        memento.unforget(work.memories[0])
+        memento.review.unforget(work.memories[0])
     with pytest.raises(NotFound):
-        memento.unforget("urn:memento:agent:rules")
-    assert memento.check() == ()
+        memento.review.unforget("urn:memento:agent:rules")
+    assert memento.admin.check() == ()
 
 
 def test_what_is_archived_or_has_expired_is_not_brought_back_from_forgetting(memento: Memento) -> None:
-    short = memento.remember("The kettle is on.", ["kettle"], ttl_s=0.01).saved
+    short = memento.keys.remember("The kettle is on.", ["kettle"], ttl_s=0.01).saved
     time.sleep(0.05)
     memento.forget(short)
 
     with pytest.raises(NotFound, match="nothing of it is forgotten"):
-        memento.unforget(short)
+        memento.review.unforget(short)
 
 
 def test_what_is_erased_leaves_no_run_and_no_reason_behind(memento: Memento) -> None:
@@ -116,12 +116,12 @@ def test_what_is_erased_leaves_no_run_and_no_reason_behind(memento: Memento) -> 
 
     assert not [quad for quad in quads if "Kumquat Labs" in str(quad[2]) and quad[1] != MEM.name]
     assert not [quad for quad in quads if quad[2] == old.note]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_was_kept_as_it_was_has_nobody_who_understood_it(memento: Memento) -> None:
-    done = memento.import_notes([NoteRow(content="Some text.", speaker="Ada")], consolidate=False)
-    [source] = memento.sources(str(done.notes[0]))
+    done = memento.intake.import_notes([NoteRow(content="Some text.", speaker="Ada")], consolidate=False)
+    [source] = memento.review.sources(str(done.notes[0]))
 
     assert (source.agent, source.agent_iri, source.said_by) == ("", None, "Ada")
 
@@ -129,9 +129,9 @@ def test_what_was_kept_as_it_was_has_nobody_who_understood_it(memento: Memento) 
 def test_a_thing_without_memories_has_no_sources_and_an_unknown_one_is_not_found(memento: Memento) -> None:
     memento.note("I work at Google.")
 
-    assert memento.sources("urn:memento:user:local") == ()
+    assert memento.review.sources("urn:memento:user:local") == ()
     with pytest.raises(NotFound):
-        memento.sources("urn:memento:memory:none")
+        memento.review.sources("urn:memento:memory:none")
     with pytest.raises(NotFound):
         memento.forget("urn:memento:agent:none")
 
@@ -152,7 +152,7 @@ def test_the_user_is_no_longer_described_by_what_went_and_still_by_what_stays(me
     assert description(memento) == "I work at Acme."
     memento.forget(memento.list()[0].iri, erase=erase)
     assert description(memento) == ""
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_another_memory_tells_too_stays_in_the_description(memento: Memento) -> None:

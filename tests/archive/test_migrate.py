@@ -57,8 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_here(home) as memento:
         for text in SAID:
             memento.note(text)
-        memento.remember("Ana plays the cello on Mondays.", keys=["Ana", "music"])
-        memento.add_cases([CaseRow(task="Book a table for two", plan="Call them.", outcome="success")])
+        memento.keys.remember("Ana plays the cello on Mondays.", keys=["Ana", "music"])
+        memento.cases.add([CaseRow(task="Book a table for two", plan="Call them.", outcome="success")])
     (home / "memento.toml").write_text('# mine\n[embedding]\nmodel = "trigram"  # small\n[land]\nwhole = 40\n')
     return home
 
@@ -93,9 +93,9 @@ def move(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mov
     with open_here(home) as memento:
         quads, ids = read_quads(memento), read_ids(home)
         before = read_files(home)
-        planned = memento.migrate(model="trigram", dimensions=64, dry_run=True)
+        planned = memento.admin.migrate(model="trigram", dimensions=64, dry_run=True)
         after = read_files(home)
-        done = memento.migrate(model="trigram", dimensions=64)
+        done = memento.admin.migrate(model="trigram", dimensions=64)
         yield Move(home, memento, quads, ids, (before, after), planned, done)
 
 
@@ -111,10 +111,10 @@ def test_ids_stay_and_dimensions_change_and_everything_is_found(move: Move) -> N
     assert move.done.embedded == move.done.texts == len(move.ids) + 1
     assert read_ids(move.home) == move.ids
     assert read_quads(move.memento) == move.quads
-    assert move.memento.check() == ()
+    assert move.memento.admin.check() == ()
     assert [one.content for one in move.memento.recall("Where do I live?", k=1).memories] == ["I live in Rome."]
-    assert move.memento.find_keys("music").keys
-    assert move.memento.retrieve_cases("Book a table for three").positives
+    assert move.memento.keys.find("music").keys
+    assert move.memento.cases.retrieve("Book a table for three").positives
 
 
 def test_a_backup_comes_first(move: Move) -> None:
@@ -128,11 +128,11 @@ def test_the_settings_kept_with_the_folder_open_it_with_the_new_embedder(move: M
 
     with open_here(home, None) as again:
         assert again.status().embedder == "trigram-64"
-        assert again.check() == ()
-        assert again.migrate(dimensions=64).embedded == 0  # it is that already
-        forced = again.migrate(dimensions=64, force=True)
+        assert again.admin.check() == ()
+        assert again.admin.migrate(dimensions=64).embedded == 0  # it is that already
+        forced = again.admin.migrate(dimensions=64, force=True)
         assert forced.embedded == forced.texts and forced.before == forced.after
-        assert again.check() == ()
+        assert again.admin.check() == ()
     assert (home / "memento.toml").read_text().startswith("# mine\n")
     assert load(home / "memento.toml").land.whole == 40
 
@@ -155,7 +155,7 @@ def test_recalls_are_answered_and_writes_are_kept_while_it_runs(told: Memento, m
     gone = told.recall("What do I like?", k=1).memories[0]
     with monkeypatch.context() as patch:
         patch.setattr("memento.search.embedders.Trigram", lambda dimensions: slow)
-        thread = threading.Thread(target=lambda: moved.append(told.migrate(model="trigram", dimensions=64)))
+        thread = threading.Thread(target=lambda: moved.append(told.admin.migrate(model="trigram", dimensions=64)))
         thread.start()
         assert slow.begun.wait(60)
 
@@ -163,13 +163,13 @@ def test_recalls_are_answered_and_writes_are_kept_while_it_runs(told: Memento, m
     told.note("My brother Tom lives in Oslo.")
     told.forget(gone.iri, erase=True)
     with pytest.raises(Conflict, match="is being moved"):
-        told.migrate(model="trigram", dimensions=32)
+        told.admin.migrate(model="trigram", dimensions=32)
     assert told.status().embedder == "trigram-256"
     slow.go_on.set()
     thread.join(60)
 
     assert moved and told.status().embedder == "trigram-64"
-    assert told.check() == ()
+    assert told.admin.check() == ()
     assert "Oslo" in told.recall("Where does Tom live?", k=1).memories[0].content
     assert gone.iri not in [one.iri for one in told.list(past=True)]
 
@@ -195,15 +195,15 @@ def test_what_was_embedded_before_a_failure_is_kept_until_something_is_erased(
     with open_here(home) as told, monkeypatch.context() as patch:
         patch.setattr("memento.search.embedders.Trigram", lambda dimensions: Broken(dimensions, 3))
         with pytest.raises(EmbeddingError, match="away"):
-            told.migrate(model="trigram", dimensions=64)
+            told.admin.migrate(model="trigram", dimensions=64)
 
     with open_here(home) as again:
-        assert again.check() == ()
+        assert again.admin.check() == ()
         assert again.status().embedder == "trigram-256"
-        assert again.migrate(model="trigram", dimensions=64, dry_run=True).resumed == 6
-        moved = again.migrate(model="trigram", dimensions=64)
+        assert again.admin.migrate(model="trigram", dimensions=64, dry_run=True).resumed == 6
+        moved = again.admin.migrate(model="trigram", dimensions=64)
         assert moved.resumed == 6 and moved.embedded == moved.texts - 6
-        assert again.check() == ()
+        assert again.admin.check() == ()
 
         (home / "vectors-next.sqlite").write_bytes(b"of an earlier one")
         again.forget(again.recall("Where do I live?", k=1).memories[0].iri, erase=True)
@@ -214,12 +214,12 @@ def test_what_cannot_be_is_refused_before_anything_is_done(
     home: Path, told: Memento, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingsError, match="must be one of minilm, trigram"):
-        told.migrate(model="no such folder")
+        told.admin.migrate(model="no such folder")
     with pytest.raises(Forbidden):
         told.with_access(Access(name="writer", right="write")).call(Migrate("trigram"))
     monkeypatch.setenv("MEMENTO_EMBEDDING_DIMENSIONS", "256")
     with pytest.raises(SettingsError, match=r"MEMENTO_EMBEDDING_DIMENSIONS to 64, or unset it"):
-        told.migrate(model="trigram", dimensions=64)
+        told.admin.migrate(model="trigram", dimensions=64)
     assert told.status().embedder == "trigram-256"
     assert not (home / "backups").exists()
 
@@ -233,7 +233,7 @@ def test_a_start_with_another_model_makes_a_backup_and_embeds_everything_again(h
 
     with open_here(home, replace(OFFLINE, embedding=changed)) as again:
         assert again.status().embedder == "trigram-64"
-        assert again.check() == ()
+        assert again.admin.check() == ()
         assert read_quads(again) == quads
     (kept,) = list_backups(home / "backups")
     assert verify_backup(kept).fingerprint == "trigram-256"
@@ -245,7 +245,7 @@ def test_a_question_that_was_embedded_before_the_switch_is_asked_again(told: Mem
     def switch_between(*args: Any, **named: Any) -> object:
         asked.append(args)
         if len(asked) == 1:
-            told.migrate(model="trigram", dimensions=64)
+            told.admin.migrate(model="trigram", dimensions=64)
             raise ValueError("shapes (1,256) and (64,5) not aligned")
         return begin(*args, **named)
 
@@ -266,4 +266,4 @@ def test_a_question_that_was_embedded_before_the_switch_is_asked_again(told: Mem
 )
 def test_a_target_that_cannot_be_is_refused_and_named(memento: Memento, chosen: dict[str, Any], named: str) -> None:
     with pytest.raises(SettingsError, match=named):
-        memento.migrate(**chosen)
+        memento.admin.migrate(**chosen)

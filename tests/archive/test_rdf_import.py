@@ -155,7 +155,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         opened.note("I like tea.", at="2024-02-08")
         opened.note("I work at Microsoft.", at="2025-03-03")
         turn = NoteRow(content="I paint.", speaker="Mel", session="talk", position=0, title="Tuesday")
-        opened.import_notes([turn], consolidate=False)
+        opened.intake.import_notes([turn], consolidate=False)
         opened.note("My boss at Microsoft is Ana Silva.", namespace="work")
     return made
 
@@ -184,15 +184,15 @@ def test_a_file_brings_a_memory_into_another_folder_whole(
 ) -> None:
     seen: list[tuple[int, int]] = []
     sent = told.export(tmp_path / name, progress=lambda done, total: seen.append((done, total)))
-    merged = empty.import_rdf(tmp_path / name)
+    merged = empty.intake.import_rdf(tmp_path / name)
 
     assert seen[-1] == (sent.statements, sent.statements)
     assert merged.added == merged.statements == sent.statements
     assert everything(empty.service.stores) == everything(told.service.stores)
-    assert empty.check() == ()
+    assert empty.admin.check() == ()
     assert empty.recall("Where do I work?").memories[0] == told.recall("Where do I work?").memories[0]
     assert empty.timeline("me") == told.timeline("me")
-    assert empty.sources(empty.list()[0].iri) == told.sources(empty.list()[0].iri)
+    assert empty.review.sources(empty.list()[0].iri) == told.review.sources(empty.list()[0].iri)
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -201,7 +201,7 @@ def test_vectors_of_the_same_embedder_are_taken_and_others_made_anew(
 ) -> None:
     told.export(tmp_path / "all.trig", vectors=True)
     text = (tmp_path / "all.trig").read_text(encoding="utf-8")
-    merged = empty.import_rdf(tmp_path / "all.trig")
+    merged = empty.intake.import_rdf(tmp_path / "all.trig")
 
     nodes = len(told.service.stores.indexes.nodes)
     assert (merged.vectors, merged.embedded) == (nodes, 0)
@@ -212,7 +212,7 @@ def test_vectors_of_the_same_embedder_are_taken_and_others_made_anew(
     assert other != text
     with open_memento(tmp_path / "other", configured=OFFLINE) as fresh:
         (tmp_path / "other.trig").write_text(other, encoding="utf-8")
-        merged = fresh.import_rdf(tmp_path / "other.trig")
+        merged = fresh.intake.import_rdf(tmp_path / "other.trig")
         assert (merged.vectors, merged.embedded) == (0, nodes)
         assert fresh.recall("Where do I work?").memories == told.recall("Where do I work?").memories
 
@@ -224,11 +224,11 @@ def test_a_vector_of_another_text_or_of_no_numbers_is_not_taken(told: Memento, e
     vectors = [line for line in lines if str(MEM.embedding) in line]
     mended = {hashes[0]: hashes[0].replace('"', '"00', 1), vectors[1]: vectors[1].replace('"', '"!', 1)}
     (tmp_path / "all.nq").write_text("".join(mended.get(line, line) for line in lines), encoding="utf-8")
-    merged = empty.import_rdf(tmp_path / "all.nq")
+    merged = empty.intake.import_rdf(tmp_path / "all.nq")
 
     assert merged.vectors in (len(hashes) - 2, len(hashes) - 1)
     assert merged.vectors + merged.embedded == len(hashes)
-    assert empty.check() == ()
+    assert empty.admin.check() == ()
 
 
 def test_one_namespace_goes_out_with_what_it_needs_and_in_elsewhere(
@@ -236,7 +236,7 @@ def test_one_namespace_goes_out_with_what_it_needs_and_in_elsewhere(
 ) -> None:
     told.export(tmp_path / "work.trig", namespace="work")
     text = (tmp_path / "work.trig").read_text(encoding="utf-8")
-    merged = empty.import_rdf(tmp_path / "work.trig", namespace="hobby")
+    merged = empty.intake.import_rdf(tmp_path / "work.trig", namespace="hobby")
 
     assert "Ana Silva" in text and "Mel" not in text and "urn:memento:run" not in text
     assert {str(graph).rsplit(":", 2)[-2] for graph in merged.graphs} == {"local", "self", "provenance"}
@@ -244,28 +244,28 @@ def test_one_namespace_goes_out_with_what_it_needs_and_in_elsewhere(
         one.content for one in told.list(namespace="work")
     ][:1]
     assert empty.list() == ()
-    assert empty.check() == ()
+    assert empty.admin.check() == ()
 
 
 def test_a_copy_within_a_store_has_names_of_its_own(told: Memento, tmp_path: Path) -> None:
     told.export(tmp_path / "main.trig", namespace="main")
     before = told.list()
-    first = told.import_rdf(tmp_path / "main.trig", namespace="copy")
-    again = told.import_rdf(tmp_path / "main.trig", namespace="copy")
+    first = told.intake.import_rdf(tmp_path / "main.trig", namespace="copy")
+    again = told.intake.import_rdf(tmp_path / "main.trig", namespace="copy")
 
     copies = [one for one in told.list(namespace="copy") if one not in before]
     assert told.list() == before
     assert [one.content for one in copies] == [one.content for one in before], "in the order of their age"
     assert not {one.iri for one in copies} & {one.iri for one in before}
     assert (first.memories, again.added) == (len(told.list(past=True)), 0)
-    assert told.check() == ()
+    assert told.admin.check() == ()
 
 
 def test_a_document_cannot_speak_for_the_user_of_another_tenant(told: Memento, tmp_path: Path) -> None:
     told.with_access(Access(tenant="rival", right="write")).note("My name is Maria.")
     line = '<urn:memento:user:rival> a <http://purl.org/memento/User> ; <http://purl.org/memento/name> "Mallory" .'
     (tmp_path / "it.trig").write_text(f"GRAPH <{SCOPE.graph}> {{ {line} }}")
-    told.import_rdf(tmp_path / "it.trig", check=False)
+    told.intake.import_rdf(tmp_path / "it.trig", check=False)
 
     rival = told.with_access(Access(tenant="rival", right="read"))
     assert dict(rival.get("urn:memento:user:rival").properties)[MEM.name] == "Maria"
@@ -277,14 +277,14 @@ def test_another_tenant_gets_the_memories_about_its_own_user(told: Memento, tmp_
     told.export(tmp_path / "all.trig")
     before = told.timeline("me")
     rival = told.with_access(Access(tenant="rival", right="write", name="rival"))
-    rival.import_rdf(tmp_path / "all.trig")
+    rival.intake.import_rdf(tmp_path / "all.trig")
 
     for memento in (rival, told):
         assert [one.content for one in memento.timeline("me").memories] == [one.content for one in before.memories]
         assert memento.recall("Where do I work?").memories[0].content == "I work at Microsoft."
     assert told.timeline("me") == before
-    assert rival.import_rdf(tmp_path / "all.trig").added == 0
-    assert told.check() == ()
+    assert rival.intake.import_rdf(tmp_path / "all.trig").added == 0
+    assert told.admin.check() == ()
     theirs = [quad for quad in everything(told.service.stores) if "rival" in str(quad.graph_name)]
     assert {str(quad.graph_name)[1:-1] for quad in theirs} == {name.replace("local", "rival") for name in _graphs(told)}
     assert not [quad for quad in theirs if "local" in str(quad)]
@@ -298,7 +298,7 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
     told.export(tmp_path / "all.trig")
     empty.note("My name is Anna.", at="2023-01-01")
     before = everything(empty.service.stores)
-    merged = empty.import_rdf(tmp_path / "all.trig")
+    merged = empty.intake.import_rdf(tmp_path / "all.trig")
 
     described = dict(empty.get("urn:memento:user:local").properties)
     assert described[MEM.name] == "Anna"
@@ -306,31 +306,31 @@ def test_what_is_here_already_stays_and_the_rest_is_added(told: Memento, empty: 
     assert before < everything(empty.service.stores)
     assert merged.added == len(everything(empty.service.stores)) - len(before)
     assert "My name is Anna." in {one.content for one in empty.list()}
-    assert empty.check() == ()
+    assert empty.admin.check() == ()
 
 
 @pytest.mark.parametrize("name", ["all.trig", "all.nq", "all.jsonld"])
 def test_an_export_goes_back_into_a_memory_that_was_used_since(name: str, told: Memento, tmp_path: Path) -> None:
     known = {one.content: one.iri for one in told.list()}
     first, second = known["I work at Microsoft."], known["I like tea."]
-    told.feedback(first, helped=True)
-    told.associate(first, second)
-    told.evaluate('(decay! 7) (remember "The harbour lies to the south.") (recall "works") (recall "tea")')
+    told.living.feedback(first, helped=True)
+    told.living.associate(first, second)
+    told.living.evaluate('(decay! 7) (remember "The harbour lies to the south.") (recall "works") (recall "tea")')
     told.service.reinforcement.write_effects()
     told.export(tmp_path / name)
-    told.evaluate('(decay! 7) (recall "works") (recall "harbour") (recall "tea")')
+    told.living.evaluate('(decay! 7) (recall "works") (recall "harbour") (recall "tea")')
     told.service.reinforcement.write_effects()
-    told.feedback(first, helped=False)
-    told.mark(second, importance=0.9)
-    told.associate(first, second)
+    told.living.feedback(first, helped=False)
+    told.review.mark(second, importance=0.9)
+    told.living.associate(first, second)
     before = everything(told.service.stores)
-    merged = told.import_rdf(tmp_path / name)
+    merged = told.intake.import_rdf(tmp_path / name)
 
     assert (merged.added, merged.memories) == (0, 0)
     assert merged.kept > 8
     assert everything(told.service.stores) == before
-    assert (told.strength(first).access_count, told.strength(first).failure_count) == (2, 1)
-    assert told.check() == ()
+    assert (told.living.strength(first).access_count, told.living.strength(first).failure_count) == (2, 1)
+    assert told.admin.check() == ()
 
 
 def test_an_export_brings_the_numbers_of_what_was_never_used_here(
@@ -338,13 +338,13 @@ def test_an_export_brings_the_numbers_of_what_was_never_used_here(
 ) -> None:
     [first, *_] = told.list()
     told.export(tmp_path / "before.trig")
-    told.feedback(first.iri, helped=True)
+    told.living.feedback(first.iri, helped=True)
     told.export(tmp_path / "after.trig")
-    empty.import_rdf(tmp_path / "before.trig")
-    empty.import_rdf(tmp_path / "after.trig")
+    empty.intake.import_rdf(tmp_path / "before.trig")
+    empty.intake.import_rdf(tmp_path / "after.trig")
 
-    assert empty.strength(first.iri).success_count == 1
-    assert empty.check() == ()
+    assert empty.living.strength(first.iri).success_count == 1
+    assert empty.admin.check() == ()
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_document_that_is_no_memory_is_refused_and_nothing_is_written(
     before = everything(told.service.stores)
     (tmp_path / "it.trig").write_text(document, encoding="utf-8")
     with pytest.raises(InputError, match=said):
-        told.import_rdf(tmp_path / "it.trig")
+        told.intake.import_rdf(tmp_path / "it.trig")
 
     assert everything(told.service.stores) == before
     assert not list(told.datadir.path.glob("import-*"))
@@ -381,14 +381,14 @@ def test_what_breaks_a_shape_is_refused_whole_unless_an_admin_says_so(
     less = "".join(line for line in text.splitlines(keepends=True) if str(MEM.validAt) not in line)
     (tmp_path / "less.nq").write_text(less, encoding="utf-8")
     with pytest.raises(ShapeViolation, match=r"less\.nq was not taken: .*exactly one mem:validAt") as refused:
-        empty.import_rdf(tmp_path / "less.nq")
+        empty.intake.import_rdf(tmp_path / "less.nq")
 
     assert refused.value.report.count("\n") > 3
     assert everything(empty.service.stores) == set()
     assert empty.service.stores.indexes.file.read_digests() == {}
     with pytest.raises(Forbidden):
-        empty.with_access(Access(right="write")).import_rdf(tmp_path / "less.nq", check=False)
-    assert empty.import_rdf(tmp_path / "less.nq", check=False).added == less.count("\n") - 2
+        empty.with_access(Access(right="write")).intake.import_rdf(tmp_path / "less.nq", check=False)
+    assert empty.intake.import_rdf(tmp_path / "less.nq", check=False).added == less.count("\n") - 2
 
 
 def test_a_changed_value_of_a_known_memory_breaks_a_shape(told: Memento, tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_changed_value_of_a_known_memory_breaks_a_shape(told: Memento, tmp_pat
     other = f'<{first.iri}> <{MEM.content}> "USER is somebody else." <{SCOPE.graph}> .\n'
     (tmp_path / "it.nq").write_text(other, encoding="utf-8")
     with pytest.raises(ShapeViolation, match="exactly one mem:content"):
-        told.import_rdf(tmp_path / "it.nq")
+        told.intake.import_rdf(tmp_path / "it.nq")
 
 
 def test_an_embedder_that_fails_leaves_everything_as_it_was(
@@ -409,7 +409,7 @@ def test_an_embedder_that_fails_leaves_everything_as_it_was(
 
     monkeypatch.setattr(empty.service.stores.embedder, "embed", failing)
     with pytest.raises(EmbeddingError):
-        empty.import_rdf(tmp_path / "all.trig")
+        empty.intake.import_rdf(tmp_path / "all.trig")
 
     assert everything(empty.service.stores) == set()
     assert empty.service.stores.indexes.file.read_digests() == {}
@@ -420,7 +420,7 @@ def test_what_is_of_no_memory_is_passed_over(told: Memento, tmp_path: Path) -> N
     lines = "".join(f'<urn:a> <urn:p> "x" <urn:memento:{name}> .\n' for name in over)
     (tmp_path / "it.nq").write_text(lines, encoding="utf-8")
     before = everything(told.service.stores)
-    merged = told.import_rdf(tmp_path / "it.nq")
+    merged = told.intake.import_rdf(tmp_path / "it.nq")
 
     assert (merged.added, merged.passed_over) == (0, 4)
     assert everything(told.service.stores) == before
@@ -436,7 +436,7 @@ def test_an_audit_goes_out_for_reading_and_is_not_taken_in(told: Memento, empty:
 
     assert b"audit" not in (tmp_path / "without.nq").read_bytes()
     assert b"audit" in (tmp_path / "with.nq").read_bytes()
-    assert empty.import_rdf(tmp_path / "with.nq").passed_over == 1
+    assert empty.intake.import_rdf(tmp_path / "with.nq").passed_over == 1
     with pytest.raises(Forbidden):
         told.with_access(Access(right="write")).export(tmp_path / "mine.nq", audit=True)
 
@@ -445,21 +445,21 @@ def test_an_import_leaves_a_line_in_the_audit_that_says_who_and_how_much(told: M
     (tmp_path / "company.ttl").write_text("<urn:a> <urn:b> 3 , 4 .")
     bringer = told.with_access(Access(right="write", name="phone"))
     for _ in range(2):
-        bringer.import_rdf(tmp_path / "company.ttl", data="company")
-    rows, _ = told.query(
+        bringer.intake.import_rdf(tmp_path / "company.ttl", data="company")
+    rows, _ = told.graphs.query_bytes(
         "PREFIX mem: <http://purl.org/memento/> SELECT ?who ?added ?graph "
         "{ GRAPH <urn:memento:audit:local> { ?update a mem:Update ; mem:token ?who ; mem:added ?added ; mem:graph ?graph } }",
         accept="text/csv",
     )
 
     assert rows.decode().split() == ["who,added,graph", "phone,2,urn:memento:data:local:company"]
-    assert told.check() == ()
+    assert told.admin.check() == ()
 
 
 def test_somebodys_own_rdf_goes_into_a_graph_of_its_own(told: Memento, tmp_path: Path) -> None:
     (tmp_path / "company.ttl").write_text('<urn:c:1> <urn:c:name> "Google" ; <urn:c:at> [ <urn:c:city> "Zürich"@de ] .')
-    first = told.import_rdf(tmp_path / "company.ttl", data="company")
-    again = told.import_rdf(tmp_path / "company.ttl", data="company")
+    first = told.intake.import_rdf(tmp_path / "company.ttl", data="company")
+    again = told.intake.import_rdf(tmp_path / "company.ttl", data="company")
     told.export(tmp_path / "all.jsonld")
 
     assert (first.added, again.added) == (3, 0)
@@ -470,7 +470,7 @@ def test_somebodys_own_rdf_goes_into_a_graph_of_its_own(told: Memento, tmp_path:
 def test_a_token_for_some_namespaces_neither_takes_nor_gives_more(told: Memento, tmp_path: Path) -> None:
     told.export(tmp_path / "all.trig")
     (tmp_path / "company.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
-    told.import_rdf(tmp_path / "company.ttl", data="company")
+    told.intake.import_rdf(tmp_path / "company.ttl", data="company")
     narrow = told.with_access(Access(namespaces=("work",), right="write", name="narrow"))
     narrow.export(tmp_path / "narrow.trig")
     text = (tmp_path / "narrow.trig").read_text(encoding="utf-8")
@@ -478,23 +478,23 @@ def test_a_token_for_some_namespaces_neither_takes_nor_gives_more(told: Memento,
     assert "Ana Silva" in text
     assert "urn:memento:graph:local:main" not in text and "urn:memento:data" not in text and "Mel" not in text
     with pytest.raises(Forbidden, match="for work"):
-        narrow.import_rdf(tmp_path / "all.trig")
+        narrow.intake.import_rdf(tmp_path / "all.trig")
     with pytest.raises(Forbidden):
-        narrow.import_rdf(tmp_path / "company.ttl", data="company")
+        narrow.intake.import_rdf(tmp_path / "company.ttl", data="company")
     with pytest.raises(Forbidden):
         narrow.export(tmp_path / "main.trig", namespace="main")
     with pytest.raises(Forbidden):
-        told.with_access(Access(right="read")).import_rdf(tmp_path / "all.trig")
+        told.with_access(Access(right="read")).intake.import_rdf(tmp_path / "all.trig")
 
 
 def test_pending_notes_are_understood_where_they_arrive(told: Memento, empty: Memento, tmp_path: Path) -> None:
     told.service.consolidator.stop(1)  # nobody understands it here
     kept = told.note("I live in Lisbon.", wait=False)
     told.export(tmp_path / "all.trig")
-    empty.import_rdf(tmp_path / "all.trig")
-    empty.retry()
+    empty.intake.import_rdf(tmp_path / "all.trig")
+    empty.review.retry()
 
-    assert empty.note_status(str(kept.note)).state == "consolidated"
+    assert empty.review.note_status(str(kept.note)).state == "consolidated"
     assert "I live in Lisbon." in {one.content for one in empty.list()}
 
 
@@ -504,7 +504,7 @@ def test_a_long_document_is_staged_on_disk(
     monkeypatch.setattr("memento.service.handlers.care._IN_MEMORY", 10)
     (empty.datadir.path / "import-left").mkdir()
     told.export(tmp_path / "all.trig")
-    empty.import_rdf(tmp_path / "all.trig")
+    empty.intake.import_rdf(tmp_path / "all.trig")
 
     assert everything(empty.service.stores) == everything(told.service.stores)
     assert not list(empty.datadir.path.glob("import-*"))
@@ -515,7 +515,7 @@ def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Pa
     data = (tmp_path / "all.nq.gz").read_bytes()
     (tmp_path / "half.nq.gz").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match=r"half\.nq\.gz cannot be unpacked"):
-        told.import_rdf(tmp_path / "half.nq.gz")
+        told.intake.import_rdf(tmp_path / "half.nq.gz")
 
     from memento.archive.files import spool
 
@@ -524,39 +524,50 @@ def test_a_damaged_or_endless_packed_file_is_refused(told: Memento, tmp_path: Pa
         pass
 
 
-def test_a_format_that_holds_no_graphs_is_refused_and_an_existing_file_stays(told: Memento, tmp_path: Path) -> None:
-    (tmp_path / "old.rdf").write_text("mine")
+def test_a_format_that_holds_no_graphs_is_refused(told: Memento, tmp_path: Path) -> None:
     with pytest.raises(NotAcceptable):
-        told.export(tmp_path / "old.rdf")
+        told.export(tmp_path / "new.rdf")
     with pytest.raises(InputError, match="cannot be written"):
         told.export(tmp_path / "nowhere" / "all.trig")
 
-    assert (tmp_path / "old.rdf").read_text() == "mine"
+    assert list(tmp_path.glob("*.rdf")) == []
+
+
+def test_an_export_replaces_a_file_only_if_it_is_told_to(told: Memento, tmp_path: Path) -> None:
+    file = tmp_path / "all.nq"
+    file.write_text("mine")
+    with pytest.raises(InputError, match=r"overwrite is needed to replace .*all\.nq, which exists already"):
+        told.export(file)
+    assert file.read_text() == "mine"
+
+    told.export(file, overwrite=True)
+    assert "mem" in file.read_text() and "mine" not in file.read_text()
+    assert [one.name for one in tmp_path.glob("all*")] == ["all.nq"]
 
 
 def test_turtle_brings_one_namespace_with_what_it_needs_and_leaves_own_rdf_out(
     told: Memento, empty: Memento, tmp_path: Path
 ) -> None:
-    told.update("INSERT DATA { GRAPH <urn:memento:data:local:mine> { <urn:a> <urn:b> 1 } }")
+    told.graphs.update("INSERT DATA { GRAPH <urn:memento:data:local:mine> { <urn:a> <urn:b> 1 } }")
     told.export(tmp_path / "work.ttl", namespace="work")
     told.export(tmp_path / "work.trig", namespace="work")
     told.export(tmp_path / "all.ttl")
 
-    empty.import_rdf(tmp_path / "work.ttl")
+    empty.intake.import_rdf(tmp_path / "work.ttl")
     there = everything(empty.service.stores)
-    assert empty.import_rdf(tmp_path / "work.trig").added == 0
+    assert empty.intake.import_rdf(tmp_path / "work.trig").added == 0
     assert everything(empty.service.stores) == there
 
-    empty.import_rdf(tmp_path / "all.ttl")
+    empty.intake.import_rdf(tmp_path / "all.ttl")
     missing = everything(told.service.stores) - everything(empty.service.stores)
     assert {str(quad.subject) for quad in missing} == {"<urn:a>"}
-    assert empty.check() == ()
+    assert empty.admin.check() == ()
 
 
 def test_the_sample_world_is_imported_as_it_stands(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "world.trig").write_bytes(assets.read("ontology/world.trig"))
-    merged = memento.import_rdf(tmp_path / "world.trig")
+    merged = memento.intake.import_rdf(tmp_path / "world.trig")
 
     assert merged.added == merged.statements
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     assert "Microsoft" in memento.recall("Where do I work?").memories[0].content

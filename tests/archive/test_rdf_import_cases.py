@@ -28,11 +28,11 @@ def taught(tmp_path: Path) -> Iterator[Memento]:
     """Two cases in the domain of `main`, one of them shown and rewarded, and one in a domain of its own."""
     with open_memento(tmp_path / "taught", configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
-        memento.add_cases(ROWS)
-        found = memento.retrieve_cases(ASKED)
+        memento.cases.add(ROWS)
+        found = memento.cases.retrieve(ASKED)
         assert found.retrieval
-        memento.reward_cases(found.retrieval, "success")
-        memento.add_cases(ROWS[:1], domain="films")
+        memento.cases.reward(found.retrieval, "success")
+        memento.cases.add(ROWS[:1], domain="films")
         yield memento
 
 
@@ -45,7 +45,7 @@ def other(tmp_path: Path) -> Iterator[Memento]:
 
 
 def ranked(memento: Memento) -> list[tuple[str, float]]:
-    found = memento.retrieve_cases(ASKED)
+    found = memento.cases.retrieve(ASKED)
     return [(one.task, round(one.score, 6)) for one in (*found.positives, *found.negatives)]
 
 
@@ -57,24 +57,24 @@ def quads(memento: Memento, domain: str) -> set[Quad]:
 def test_cases_arrive_with_their_rewards_and_are_shown_as_before(
     form: str, taught: Memento, other: Memento, tmp_path: Path
 ) -> None:
-    assert other.case_status().cases == 0  # the domain is open, and must be read anew
+    assert other.cases.status().cases == 0  # the domain is open, and must be read anew
     taught.export(tmp_path / "all", form=form)
-    merged = other.import_rdf(tmp_path / "all", form=form)
+    merged = other.intake.import_rdf(tmp_path / "all", form=form)
 
     assert merged.cases == 3
     assert quads(other, "main") == quads(taught, "main")
     assert quads(other, "films") == quads(taught, "films")
-    assert other.case_status().labelled == taught.case_status().labelled > 0
+    assert other.cases.status().labelled == taught.cases.status().labelled > 0
     assert ranked(other) == ranked(taught)
-    assert other.check() == ()
+    assert other.admin.check() == ()
 
 
 def test_the_vectors_of_states_go_along_in_base64_and_are_taken(
     taught: Memento, other: Memento, tmp_path: Path
 ) -> None:
-    [iri] = [one.iri for one in taught.list_cases(domain="films")]
+    [iri] = [one.iri for one in taught.cases.list(domain="films")]
     taught.export(tmp_path / "all.nq", vectors=True)
-    merged = other.import_rdf(tmp_path / "all.nq")
+    merged = other.intake.import_rdf(tmp_path / "all.nq")
     said = {
         quad.predicate.value: quad.object.value
         for quad in ox.parse(path=tmp_path / "all.nq")
@@ -90,12 +90,12 @@ def test_the_vectors_of_states_go_along_in_base64_and_are_taken(
 
 def test_what_use_has_changed_since_an_export_is_not_undone_by_it(taught: Memento, tmp_path: Path) -> None:
     taught.export(tmp_path / "all.trig")
-    found = taught.retrieve_cases(ASKED)
+    found = taught.cases.retrieve(ASKED)
     assert found.retrieval
-    taught.reward_cases(found.retrieval, "failure")
-    taught.complete_case(taught.start_case("Another task.", plan="1. Do it.").iri, "success")
+    taught.cases.reward(found.retrieval, "failure")
+    taught.cases.complete(taught.cases.start("Another task.", plan="1. Do it.").iri, "success")
     before = quads(taught, "main")
-    merged = taught.import_rdf(tmp_path / "all.trig")
+    merged = taught.intake.import_rdf(tmp_path / "all.trig")
 
     assert merged.added == 0
     assert quads(taught, "main") == before
@@ -105,8 +105,8 @@ def test_a_namespace_takes_the_domain_of_its_name_along_and_a_copy_has_names_of_
     taught: Memento, tmp_path: Path
 ) -> None:
     taught.export(tmp_path / "one.trig", namespace="films")
-    merged = taught.import_rdf(tmp_path / "one.trig", namespace="copies")
-    [case], [copy] = taught.list_cases(domain="films"), taught.list_cases(domain="copies")
+    merged = taught.intake.import_rdf(tmp_path / "one.trig", namespace="copies")
+    [case], [copy] = taught.cases.list(domain="films"), taught.cases.list(domain="copies")
 
     assert merged.cases == 1
     assert "Stalker" not in (tmp_path / "one.trig").read_text()

@@ -120,13 +120,13 @@ def test_an_impossible_question_is_refused(memento: Memento, subject: str, limit
 def test_the_most_mentioned_entities_come_first(memento: Memento) -> None:
     memento.note("I work at Google.")
     memento.note("Anna works at Google.")
-    first, *_, last = memento.entities()
+    first, *_, last = memento.graphs.entities()
 
     assert (first.name, first.kind, first.memory_count) == ("Google", "Organization", 2)
     assert last.memory_count == 1
-    assert [one.name for one in memento.entities(limit=1)] == ["Google"]
+    assert [one.name for one in memento.graphs.entities(limit=1)] == ["Google"]
     with pytest.raises(InputError):
-        memento.entities(limit=0)
+        memento.graphs.entities(limit=0)
 
 
 def test_a_subject_goes_by_a_part_of_its_name_where_only_one_has_it(memento: Memento) -> None:

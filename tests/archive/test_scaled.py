@@ -61,21 +61,21 @@ def describe_life(memento: Memento, tenant: str) -> None:
     for place, text in enumerate(("We spoke about the boat.", "It needs a new mast.", "The mast costs 900 euros.")):
         memento.note(text, session="s2", position=place, speaker="Ida", tags=["boat"], at=f"2025-08-01T10:0{place}:00Z")
     memento.note("Dora keeps bees in Faro.", namespace="work", idempotency_key="bees")
-    kept = memento.remember("USER met Ada in Cork.", ["Ada", "Cork", "travel"])
-    memento.associate(kept.saved, memento.note("Cork is rainy.").memories[0], weight=0.7)
-    memento.add_cases(
+    kept = memento.keys.remember("USER met Ada in Cork.", ["Ada", "Cork", "travel"])
+    memento.living.associate(kept.saved, memento.note("Cork is rainy.").memories[0], weight=0.7)
+    memento.cases.add(
         [
             CaseRow(task="Boil an egg.", plan="1. Heat water.\n2. Wait.", outcome="success", reward=0.9),
             CaseRow(task="Fry an egg.", plan="1. Burn it.", outcome="failure"),
         ]
     )
-    run = memento.start_case("Bake bread.", plan="1. Knead.")
-    memento.record_step(run.iri, "knead", state="done", step=0)
-    memento.complete_case(run.iri, "success", reward=1 / 3)
-    memento.memory_file("create", path="/memories/home.md", file_text="# Home\n\n- USER has a cat called Tom\n")
-    memento.set_policy("numbers", "(stats)")
-    memento.set_page("who", query="SELECT ?s WHERE { ?s ?p ?o } LIMIT 3")
-    memento.put_graph(OWN.encode(), f"urn:memento:data:{tenant}:own", media="text/turtle")
+    run = memento.cases.start("Bake bread.", plan="1. Knead.")
+    memento.cases.record_step(run.iri, "knead", state="done", step=0)
+    memento.cases.complete(run.iri, "success", reward=1 / 3)
+    memento.intake.memory_file("create", path="/memories/home.md", file_text="# Home\n\n- USER has a cat called Tom\n")
+    memento.living.set_policy("numbers", "(stats)")
+    memento.sessions.set_page("who", query="SELECT ?s WHERE { ?s ?p ?o } LIMIT 3")
+    memento.graphs.put(OWN.encode(), f"urn:memento:data:{tenant}:own", media="text/turtle")
     memento.note("It is not understood yet: the heron waits.", wait=False)
 
 
@@ -115,7 +115,7 @@ def move(one: Memento, other: Memento, folder: Path) -> None:
     for tenant in TENANTS:
         file = folder / f"{tenant}.trig"
         views(one)[tenant].export(file)
-        views(other)[tenant].import_rdf(file)
+        views(other)[tenant].intake.import_rdf(file)
 
 
 def scaled(server: Server, folder: Path) -> Settings:
@@ -165,7 +165,7 @@ def test_the_same_is_recalled_in_the_same_order_wherever_it_is(moved: tuple[Meme
 
 
 def test_indexes_are_as_the_graph_says_on_each_side(moved: tuple[Memento, Memento, Memento]) -> None:
-    found = [[one for one in memento.check() if one.what != "pending-note"] for memento in moved]
+    found = [[one for one in memento.admin.check() if one.what != "pending-note"] for memento in moved]
     assert found == [[], [], []]
 
 
@@ -173,5 +173,5 @@ def test_what_waits_is_understood_after_the_move(moved: tuple[Memento, Memento, 
     _, second, third = moved
     for memento in (second, third):
         assert memento.status().pending == 1
-        memento.retry()
+        memento.review.retry()
         assert "heron" in str(memento.recall("What waits?").memories)

@@ -45,7 +45,7 @@ def digest(memento: Memento) -> str:
 def sync_all(machines: Sequence[Memento], folder: Path, rounds: int = 3) -> None:
     for _ in range(rounds):
         for machine in machines:
-            machine.sync(folder)
+            machine.admin.sync(folder)
 
 
 def contents(memento: Memento) -> set[str]:
@@ -73,8 +73,8 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 def test_two_folders_that_were_edited_apart_become_alike_in_either_order(machines: Machines, order: str) -> None:
     a, b = machines.open("a"), machines.open("b")
     a.note("I live in Rome.")
-    a.sync(machines.shared)
-    joined = b.sync(machines.shared)
+    a.admin.sync(machines.shared)
+    joined = b.admin.sync(machines.shared)
     assert joined.joined and joined.patches == 1 and joined.sent == 0
     assert digest(a) == digest(b)
 
@@ -83,34 +83,34 @@ def test_two_folders_that_were_edited_apart_become_alike_in_either_order(machine
     a.forget(gone.memories[0])  # hidden here
     a.note("Tom plays chess.")
     b.correct(kept.memories[0], "Ana works at Microsoft.")  # corrected there
-    b.update("INSERT DATA { GRAPH <urn:memento:data:local:mine> { <urn:x> <urn:y> 'z'@en , [ <urn:p> 1 ] } }")
+    b.graphs.update("INSERT DATA { GRAPH <urn:memento:data:local:mine> { <urn:x> <urn:y> 'z'@en , [ <urn:p> 1 ] } }")
     sync_all([a, b] if order == "ab" else [b, a], machines.shared, 2)
 
     assert digest(a) == digest(b)
     assert contents(a) == contents(b) >= {"Tom plays chess.", "Ana works at Microsoft."}
     assert "I collect stamps." not in contents(a)
     for machine in (a, b):
-        assert machine.check() == ()
+        assert machine.admin.check() == ()
         assert "Microsoft" in machine.recall("Where does Ana work?", k=1).memories[0].content
-        assert machine.sync(machines.shared).sent == 0  # a second time nothing
+        assert machine.admin.sync(machines.shared).sent == 0  # a second time nothing
 
 
 def test_what_was_said_on_both_stays_and_is_in_dispute(machines: Machines) -> None:
     a, b = machines.open("a"), machines.open("b")
     a.note("I live in Rome.")
     b.note("I live in Berlin.")
-    a.sync(machines.shared)
-    assert b.sync(machines.shared).rivals == 1
-    assert a.sync(machines.shared).patches == 1
+    a.admin.sync(machines.shared)
+    assert b.admin.sync(machines.shared).rivals == 1
+    assert a.admin.sync(machines.shared).patches == 1
 
     assert digest(a) == digest(b)
     for machine in (a, b):
-        (dispute,) = machine.disputes()
+        (dispute,) = machine.review.disputes()
         assert set(dispute.contents) == {"I live in Rome.", "I live in Berlin."}
         assert "did not know of each other" in dispute.reason
-    a.settle(dispute.one, dispute.other)
+    a.review.settle(dispute.one, dispute.other)
     sync_all([a, b], machines.shared, 1)
-    assert b.disputes() == () and digest(a) == digest(b)
+    assert b.review.disputes() == () and digest(a) == digest(b)
 
 
 def test_a_claim_that_is_erased_here_and_ended_there_is_gone_on_both(machines: Machines) -> None:
@@ -123,7 +123,7 @@ def test_a_claim_that_is_erased_here_and_ended_there_is_gone_on_both(machines: M
 
     assert digest(a) == digest(b)
     for machine in (a, b):
-        assert machine.check() == ()
+        assert machine.admin.check() == ()
         assert contents(machine) == {"My locker code is vermilion."}
         assert not any("heliotrope" in str(quad) for quad in machine.service.stores.graph.match())
     assert not any("heliotrope" in path.read_text() for path in machines.shared.iterdir())
@@ -138,7 +138,7 @@ def test_a_claim_that_ends_on_one_machine_has_ended_on_the_other(machines: Machi
 
     assert digest(a) == digest(b)
     for machine in (a, b):
-        assert machine.check() == ()
+        assert machine.admin.check() == ()
         parts = [part for one in machine.timeline("me").memories for part in one.ended]
         assert [part.words for part in parts] == ["The rent is 1,250"]
 
@@ -147,10 +147,10 @@ def test_what_may_stand_together_is_in_no_dispute(machines: Machines) -> None:
     a, b = machines.open("a"), machines.open("b")
     a.note("I like tea.")
     b.note("I like coffee.")
-    a.sync(machines.shared)
+    a.admin.sync(machines.shared)
 
-    assert b.sync(machines.shared).rivals == 0
-    assert b.disputes() == ()
+    assert b.admin.sync(machines.shared).rivals == 0
+    assert b.review.disputes() == ()
 
 
 def test_what_was_erased_on_one_is_gone_on_all_and_from_the_patches(machines: Machines) -> None:
@@ -165,7 +165,7 @@ def test_what_was_erased_on_one_is_gone_on_all_and_from_the_patches(machines: Ma
 
     assert digest(a) == digest(b) == digest(c)
     for machine in (a, b, c):
-        assert machine.check() == ()
+        assert machine.admin.check() == ()
         assert not any("heliotrope" in str(quad) for quad in machine.service.stores.graph.match())
     assert not any("heliotrope" in path.read_text() for path in machines.shared.iterdir())
 
@@ -182,7 +182,7 @@ def test_what_one_machine_lets_go_of_stays_where_another_speaks_of_it(machines: 
     for machine in (a, b, c):
         assert contents(machine) == {"Ana plays the cello."}
         assert machine.timeline("Ana").memories[0].content == "Ana plays the cello."
-        assert machine.check() == ()
+        assert machine.admin.check() == ()
 
 
 def test_a_patch_is_read_as_it_was_written_and_what_it_restates_is_no_news(tmp_path: Path) -> None:
@@ -216,33 +216,33 @@ def test_three_machines_in_a_ring_end_alike(machines: Machines) -> None:
     for number, machine in enumerate(ring):
         machine.note(f"I met Person{(number + 1) % 3} today.")
         machine.forget(machine.list(limit=1)[0].iri)
-        machine.sync(machines.shared)
+        machine.admin.sync(machines.shared)
     sync_all(ring[::-1], machines.shared, 2)
 
     assert len({digest(machine) for machine in ring}) == 1
-    assert all(machine.check() == () for machine in ring)
+    assert all(machine.admin.check() == () for machine in ring)
 
 
 def test_a_gap_and_a_damaged_patch_are_named_and_nothing_is_taken(machines: Machines) -> None:
     a, b = machines.open("a"), machines.open("b")
     for text in ("I live in Rome.", "I like tea."):
         a.note(text)
-        a.sync(machines.shared)
+        a.admin.sync(machines.shared)
     first, _ = sorted(machines.shared.glob("*.trig"))
     before, whole = digest(b), first.read_bytes()
 
     first.rename(machines.shared / "away")
     with pytest.raises(InputError, match=r"patch 1 of the machine [0-9a-f]{12} is missing, and its patch 2 is there"):
-        b.sync(machines.shared)
+        b.admin.sync(machines.shared)
     (machines.shared / "away").rename(first)
     for damaged in (whole[:-40], whole.replace(b"Rome", b"Nice")):
         first.write_bytes(damaged)
         with pytest.raises(InputError, match=f"the patch {first.name} is damaged"):
-            b.sync(machines.shared)
+            b.admin.sync(machines.shared)
     assert digest(b) == before
 
     first.write_bytes(whole)
-    assert b.sync(machines.shared).patches == 2
+    assert b.admin.sync(machines.shared).patches == 2
     assert digest(a) == digest(b)
 
 
@@ -250,10 +250,10 @@ def test_a_dry_run_says_what_would_come_and_changes_nothing(machines: Machines) 
     a, b = machines.open("a"), machines.open("b")
     a.note("I live in Rome.")
     b.note("I live in Berlin.")
-    a.sync(machines.shared)
+    a.admin.sync(machines.shared)
     before = digest(b)
 
-    planned = b.sync(machines.shared, dry_run=True)
+    planned = b.admin.sync(machines.shared, dry_run=True)
 
     assert planned.joined and planned.machine == "" and "would join" in show_sync(plain(planned))
     assert planned.dry_run and planned.patches == 1 and planned.added > 0 and planned.rivals == 1 and planned.sent > 0
@@ -264,20 +264,20 @@ def test_a_dry_run_says_what_would_come_and_changes_nothing(machines: Machines) 
 def test_after_a_backup_was_put_back_the_machine_joins_again_and_loses_nothing(machines: Machines) -> None:
     a, b = machines.open("a"), machines.open("b")
     a.note("I live in Rome.")
-    a.backup()
+    a.admin.backup()
     a.note("I like tea.")
     sync_all([a, b], machines.shared)
     b.note("Ana works at Google.")
     sync_all([b, a], machines.shared, 1)
-    a.restore()
+    a.admin.restore()
 
-    again: Synced = a.sync(machines.shared)
+    again: Synced = a.admin.sync(machines.shared)
 
     assert again.joined
     sync_all([b, a], machines.shared, 1)
     assert digest(a) == digest(b)
     assert contents(a) >= {"I live in Rome.", "I like tea.", "Ana works at Google."}
-    assert a.check() == ()
+    assert a.admin.check() == ()
 
 
 def test_secrets_are_taken_out_of_what_comes_and_from_where_it_came(machines: Machines) -> None:
@@ -287,9 +287,9 @@ def test_secrets_are_taken_out_of_what_comes_and_from_where_it_came(machines: Ma
     key = "AKIA" + "QYLPMN5HIYEXAMP1"
     quad = ox.Quad(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal(f"the key is {key}"), ox.NamedNode(graph))
     a.service.stores.graph.extend([quad], [])  # of a time when nothing was redacted
-    a.sync(machines.shared)
+    a.admin.sync(machines.shared)
 
-    assert b.sync(machines.shared).redacted
+    assert b.admin.sync(machines.shared).redacted
     sync_all([a, b], machines.shared, 1)
 
     assert digest(a) == digest(b)
@@ -299,11 +299,11 @@ def test_secrets_are_taken_out_of_what_comes_and_from_where_it_came(machines: Ma
 def test_only_the_owner_names_a_folder(machines: Machines) -> None:
     a = machines.open("a")
     with pytest.raises(InputError, match="is not a folder"):
-        a.sync(machines.place / "nowhere")
+        a.admin.sync(machines.place / "nowhere")
     with pytest.raises(Forbidden):
-        a.with_access(Access(name="writer", right="write")).sync(machines.shared)
+        a.with_access(Access(name="writer", right="write")).admin.sync(machines.shared)
     with pytest.raises(Forbidden):
-        a.with_access(Access(name="admin", right="admin")).sync(machines.shared)
+        a.with_access(Access(name="admin", right="admin")).admin.sync(machines.shared)
 
 
 EDITS = st.lists(
@@ -329,20 +329,20 @@ def test_machines_end_alike_whatever_was_done_in_whatever_order(
 
         assert len({digest(machine) for machine in three}) == 1
         for machine in three:
-            assert machine.check() == ()
-            assert machine.sync(machines.shared).sent == 0
+            assert machine.admin.check() == ()
+            assert machine.admin.sync(machines.shared).sent == 0
 
 
 def edit(machine: Memento, what: str, number: int, folder: Path) -> None:
     listed = machine.list(limit=20)
     chosen = listed[number % len(listed)].iri if listed else None
     if what == "sync":
-        machine.sync(folder)
+        machine.admin.sync(folder)
     elif what == "note" or chosen is None:
         machine.note(f"I live in City{number}." if number % 2 else f"Person{number} likes tea.")
     elif what == "own":
         said = f"<urn:a> <{MEM.base}name> 'n{number}' ; <urn:b> {number}"
-        machine.update(
+        machine.graphs.update(
             f"DELETE {{ GRAPH ?g {{ <urn:a> ?p ?o }} }} INSERT {{ GRAPH <urn:memento:data:local:x> {{ {said} }} }} "
             "WHERE { OPTIONAL { GRAPH ?g { <urn:a> ?p ?o } } }"
         )

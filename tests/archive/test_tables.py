@@ -33,7 +33,7 @@ def lived(memento: Memento) -> Memento:
     memento.note("I live in Berlin.", at="2024-01-01T10:00:00Z", session='s, "1"')
     memento.note("I moved to Rome.", at="2025-01-01T10:00:00Z", session='s, "1"', title="Moves")
     memento.note("Ana works at Google.", at="2025-02-01T10:00:00Z", speaker="Bo", idempotency_key="k-1")
-    memento.import_notes([{"content": ODD, "title": "[Odd]", "at": "2025-03-01T00:00:00Z"}], consolidate=False)
+    memento.intake.import_notes([{"content": ODD, "title": "[Odd]", "at": "2025-03-01T00:00:00Z"}], consolidate=False)
     memento.note("I like tea.", namespace="work")
     noted = memento.note("I collect stamps.")
     memento.forget(noted.memories[0])
@@ -45,12 +45,12 @@ def test_an_export_as_rows_makes_the_same_memories_elsewhere(suffix: str, lived:
     before = rows_of(lived, tmp_path)
     there = lived.export(tmp_path / f"all.{suffix}", past=True)
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
-        first = copy.import_rdf(tmp_path / f"all.{suffix}")
-        again = copy.import_rdf(tmp_path / f"all.{suffix}")
+        first = copy.intake.import_rdf(tmp_path / f"all.{suffix}")
+        again = copy.intake.import_rdf(tmp_path / f"all.{suffix}")
         assert rows_of(copy, tmp_path) == before
         assert [one.content for one in copy.recall("Where do I live?").memories][:1] == ["I moved to Rome."]
         assert copy.recall("Where do I live?").memories[0].invalidates[0].content == "I live in Berlin."
-        assert copy.check() == ()
+        assert copy.admin.check() == ()
         assert copy.note("Ana works at Google.", speaker="Bo", idempotency_key="k-1").note is not None
 
     assert there.statements == first.memories == len(before) - 1 == 6
@@ -61,7 +61,7 @@ def test_an_export_as_rows_makes_the_same_memories_elsewhere(suffix: str, lived:
 def test_rows_change_nothing_where_they_come_from(suffix: str, lived: Memento, tmp_path: Path) -> None:
     lived.export(tmp_path / f"all.{suffix}.gz", past=True)
 
-    assert lived.import_rdf(tmp_path / f"all.{suffix}.gz").added == 0
+    assert lived.intake.import_rdf(tmp_path / f"all.{suffix}.gz").added == 0
 
 
 def test_what_is_over_or_forgotten_goes_out_on_demand_alone(lived: Memento, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_is_over_or_forgotten_goes_out_on_demand_alone(lived: Memento, tmp_
 def test_a_namespace_takes_rows_in_as_its_own(lived: Memento, tmp_path: Path) -> None:
     lived.export(tmp_path / "all.md", past=True)
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
-        copy.import_rdf(tmp_path / "all.md", namespace="old")
+        copy.intake.import_rdf(tmp_path / "all.md", namespace="old")
         copy.export(tmp_path / "old.jsonl", past=True)
     rows = [json.loads(line) for line in (tmp_path / "old.jsonl").read_bytes().splitlines()]
 
@@ -98,7 +98,7 @@ def test_secrets_are_taken_out_of_rows_that_come_in(memento: Memento, tmp_path: 
     text = (tmp_path / "all.jsonl").read_text("utf-8").replace("tea", "AKIAIOSFODNN7EXAMPLE")
     (tmp_path / "all.jsonl").write_text(text, encoding="utf-8")
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
-        assert copy.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 2}  # memory, note
+        assert copy.intake.import_rdf(tmp_path / "all.jsonl").redacted == {"AWS_KEY": 2}  # memory, note
         assert "AKIA" not in "".join(rows_of(copy, tmp_path))
 
 
@@ -140,7 +140,7 @@ def test_a_row_that_is_none_is_refused_with_its_place(
     (tmp_path / "bad.jsonl").write_text(json.dumps({**ROW, **changed}), encoding="utf-8")
 
     with pytest.raises(InputError, match=said):
-        memento.import_rdf(tmp_path / "bad.jsonl")
+        memento.intake.import_rdf(tmp_path / "bad.jsonl")
     assert memento.list() == ()
 
 
@@ -165,7 +165,7 @@ def test_a_row_without_names_of_its_own_is_about_entities_of_these_names(memento
     (tmp_path / "own.jsonl").write_text(
         json.dumps({**ROW, "about": ["USER", "Tea"], "speaker": "Bo"}), encoding="utf-8"
     )
-    memento.import_rdf(tmp_path / "own.jsonl")
+    memento.intake.import_rdf(tmp_path / "own.jsonl")
 
     memento.export(tmp_path / "back.jsonl")
     (row,) = map(json.loads, (tmp_path / "back.jsonl").read_bytes().splitlines())

@@ -52,13 +52,13 @@ def test_memories_get_the_edges_that_their_texts_give_them_after_a_backup(home: 
         assert ("tim burton", "about") in edges(memento, BORN)
         assert ("burbank", "about") in edges(memento, "It has many studios.")
         assert max(led.why, key=led.why.__getitem__) == "link"  # it has few words of the question
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
     assert len(list((home / "backups").iterdir())) == 1
 
 
 def test_what_is_taken_away_later_is_not_written_again(home: Path) -> None:
     with opened(home) as memento:
-        memento.update(
+        memento.graphs.update(
             "PREFIX mem: <http://purl.org/memento/> "
             "DELETE { GRAPH ?g { ?m ?p ?name } } WHERE { GRAPH ?g { ?m a mem:Memory ; ?p ?name . ?name a mem:Name } }"
         )
@@ -83,7 +83,7 @@ SELECT ?relation ?value WHERE { GRAPH ?graph { ?claim a mem:Claim ; mem:relation
 
 
 def claims(memento: Memento) -> set[str]:
-    return set(memento.query(_CLAIMS, accept="text/csv")[0].decode().split("\r\n")[1:-1])
+    return set(memento.graphs.query_bytes(_CLAIMS, accept="text/csv")[0].decode().split("\r\n")[1:-1])
 
 
 def test_an_upgrade_reads_what_the_memories_claim_and_leaves_their_texts(home: Path) -> None:
@@ -92,16 +92,16 @@ def test_an_upgrade_reads_what_the_memories_claim_and_leaves_their_texts(home: P
         assert claims(memento) == set()
         assert memento.status().unread == 0  # it opens as it is
 
-        upgraded = memento.upgrade()
+        upgraded = memento.admin.upgrade()
 
         assert upgraded.memories == len([one for one in memento.list(past=True) if one.expired_at is None])
         assert Path(upgraded.backup).is_dir()
         assert "bear in,Burbank" in claims(memento)
         assert {(one.iri, one.content, one.valid_at, one.invalid_at) for one in memento.list(past=True)} == before
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         known = claims(memento)
     with opened(home) as memento:
-        again = memento.upgrade()
+        again = memento.admin.upgrade()
 
         assert (again.memories, again.backup) == (0, "")
         assert claims(memento) == known
@@ -112,7 +112,7 @@ def test_an_upgrade_that_was_killed_goes_on(home: Path) -> None:
         memento.service.stores.apply(Change(list_unclaimed(memento.service.stores)[:2]))
     with opened(home) as memento:
         assert memento.status().unread == 2
-        memento.upgrade()
+        memento.admin.upgrade()
 
         assert memento.status().unread == 0
         assert "bear in,Burbank" in claims(memento)
@@ -121,4 +121,4 @@ def test_an_upgrade_that_was_killed_goes_on(home: Path) -> None:
 def test_a_new_memory_has_nothing_to_upgrade(memento: Memento) -> None:
     memento.note("It rains.")
 
-    assert memento.upgrade().memories == 0
+    assert memento.admin.upgrade().memories == 0

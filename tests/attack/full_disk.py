@@ -58,7 +58,7 @@ def main(home: Path) -> None:
             time.sleep(0.1)
         told["healed"] = (state_of(memento).status, state_of(memento).store)
         told["after"] = try_notes(memento, 2)
-        told["checked"] = [one.detail for one in memento.check()]
+        told["checked"] = [one.detail for one in memento.admin.check()]
         told["memories"] = len(memento.list(limit=500))
     with opened(home) as memento:
         told["again"] = len(memento.list(limit=500))
@@ -82,7 +82,7 @@ def bring_in(home: Path, most: int) -> None:
             told["status"], told["answer"] = error.code, error.read().decode()
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         told["after"] = try_notes(memento, 1)
-        told["checked"] = [one.detail for one in memento.check()]
+        told["checked"] = [one.detail for one in memento.admin.check()]
     sys.stdout.write(json.dumps(told))
 
 

@@ -53,22 +53,22 @@ def live(home: Path) -> Lived:
             NoteRow(content=text, speaker="Mel", session="talk", position=at)
             for at, text in enumerate(("I paint.", "I swim."))
         ]
-        memento.import_notes(turns)
-        kept = memento.remember(
+        memento.intake.import_notes(turns)
+        kept = memento.keys.remember(
             "Green tea is steeped at 75 degrees.", ["green tea", "Mel"], ttl_s=1e9, session="kitchen"
         )
-        memento.remember("Black tea is steeped at 95 degrees.", ["black tea"], related_to=[kept.saved])
-        other = memento.remember("Coffee is brewed at 93 degrees.", ["coffee"])
-        memento.associate(kept.saved, other.saved, relation="similar", weight=0.5)
-        memento.feedback(kept.saved, helped=True)
-        memento.decay()
-        found = memento.find_keys("green tea")
-        memento.read_key(found.keys[0].key)
-        memento.read_memory(kept.saved, via=found.keys[0].key)
-        memento.evaluate(
+        memento.keys.remember("Black tea is steeped at 95 degrees.", ["black tea"], related_to=[kept.saved])
+        other = memento.keys.remember("Coffee is brewed at 93 degrees.", ["coffee"])
+        memento.living.associate(kept.saved, other.saved, relation="similar", weight=0.5)
+        memento.living.feedback(kept.saved, helped=True)
+        memento.living.decay()
+        found = memento.keys.find("green tea")
+        memento.keys.read(found.keys[0].key)
+        memento.keys.read_memory(kept.saved, via=found.keys[0].key)
+        memento.living.evaluate(
             '(set-policy "tea" (recall "tea")) (remember "Tea is a drink." "fact" 0.5 nil (list "drinks"))'
         )
-        memento.add_cases(
+        memento.cases.add(
             [
                 CaseRow(
                     task="Which film came out first, Alien or Brazil?", plan="1. Look up both years.", outcome="success"
@@ -76,15 +76,17 @@ def live(home: Path) -> Lived:
                 CaseRow(task="Which film is longer, Ran or Tron?", plan="1. Guess.", outcome="failure"),
             ]
         )
-        retrieval = memento.retrieve_cases(ASKED).retrieval
+        retrieval = memento.cases.retrieve(ASKED).retrieval
         assert retrieval
-        memento.reward_cases(retrieval, "partial")
-        run = memento.start_case(ASKED, plan="1. Ask.", retrieval=retrieval)
-        memento.record_step(run.iri, "Ask.", result="1972", tools=[ToolCall(tool="ask", arguments="{}", result="1972")])
-        done = memento.complete_case(run.iri, "success", reason="it was so")
-        pending = memento.start_case("Which film is the shortest?", plan="1. Measure.")
-        memento.record_step(pending.iri, "Measure.", result="yes")
-        view = memento.navigate_cases(zoom="case").view
+        memento.cases.reward(retrieval, "partial")
+        run = memento.cases.start(ASKED, plan="1. Ask.", retrieval=retrieval)
+        memento.cases.record_step(
+            run.iri, "Ask.", result="1972", tools=[ToolCall(tool="ask", arguments="{}", result="1972")]
+        )
+        done = memento.cases.complete(run.iri, "success", reason="it was so")
+        pending = memento.cases.start("Which film is the shortest?", plan="1. Measure.")
+        memento.cases.record_step(pending.iri, "Measure.", result="yes")
+        view = memento.cases.navigate(zoom="case").view
         assert done.case and view
         memories = tuple(one.iri for one in memento.list(past=True))
         return Lived(
@@ -130,45 +132,48 @@ def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], ob
     yield "recall ungated", lambda: memento.recall("zzz", gate=False)
     yield "glimpse", lambda: peek(Recall("tea"), memento.context)
     yield "list", lambda: memento.list(past=True)
-    yield "entities", lambda: memento.entities()
+    yield "entities", lambda: memento.graphs.entities()
     for subject in ("me", "Microsoft", lived.memories[0], lived.note):
         yield f"timeline of {subject}", partial(memento.timeline, subject)
     yield "timeline as of", lambda: memento.timeline("me", as_of="2024-06-01")
     for iri in (*lived.memories, lived.note):
         yield f"get {iri}", partial(memento.get, iri)
-        yield f"sources {iri}", partial(memento.sources, iri)
+        yield f"sources {iri}", partial(memento.review.sources, iri)
     for iri in lived.memories:
-        yield f"strength {iri}", partial(memento.strength, iri)
-        yield f"read_memory {iri}", partial(memento.read_memory, iri, past=True)
-        yield f"related {iri}", partial(memento.related, iri)
+        yield f"strength {iri}", partial(memento.living.strength, iri)
+        yield f"read_memory {iri}", partial(memento.keys.read_memory, iri, past=True)
+        yield f"related {iri}", partial(memento.keys.related, iri)
     for iri in set(lived.memories) - {lived.ended}:
-        yield f"trace {iri}", partial(memento.trace, iri)
-        yield f"activate {iri}", partial(memento.activate, [iri])
-    yield "note status", lambda: memento.note_status(lived.note)
-    yield "retry", lambda: memento.retry()
+        yield f"trace {iri}", partial(memento.living.trace, iri)
+        yield f"activate {iri}", partial(memento.living.activate, [iri])
+    yield "note status", lambda: memento.review.note_status(lived.note)
+    yield "retry", lambda: memento.review.retry()
     yield "status", lambda: memento.status()
     yield "health", lambda: health(memento.context, {})
-    yield "check", lambda: memento.check()
-    yield "conversation", lambda: memento.conversation("talk")
-    yield "find_keys", lambda: memento.find_keys("green tea")
-    yield "read_key", lambda: memento.read_key(lived.key)
-    yield "list_memories", lambda: memento.list_memories()
-    yield "memory_stats", lambda: memento.memory_stats()
-    yield "archive", lambda: memento.archive(dry_run=True)
-    yield "manifest", lambda: memento.manifest(fresh=True)
-    yield "expressions", lambda: memento.evaluate('(recall "tea") (stats) (policies) (run "tea") (consolidate true)')
-    yield "list_cases", lambda: memento.list_cases()
-    yield "get_case", lambda: memento.get_case(lived.case)
-    yield "retrieve_cases", lambda: memento.retrieve_cases(ASKED)
-    yield "task_runs", lambda: memento.task_runs()
-    yield "task_run", lambda: memento.task_run(lived.run)
-    yield "case_metrics", lambda: memento.case_metrics()
-    yield "case_status", lambda: memento.case_status()
+    yield "check", lambda: memento.admin.check()
+    yield "conversation", lambda: memento.keys.conversation("talk")
+    yield "find_keys", lambda: memento.keys.find("green tea")
+    yield "read_key", lambda: memento.keys.read(lived.key)
+    yield "list_memories", lambda: memento.keys.list_memories()
+    yield "memory_stats", lambda: memento.keys.memory_stats()
+    yield "archive", lambda: memento.living.archive(dry_run=True)
+    yield "manifest", lambda: memento.graphs.manifest(fresh=True)
+    yield (
+        "expressions",
+        lambda: memento.living.evaluate('(recall "tea") (stats) (policies) (run "tea") (consolidate true)'),
+    )
+    yield "list_cases", lambda: memento.cases.list()
+    yield "get_case", lambda: memento.cases.get(lived.case)
+    yield "retrieve_cases", lambda: memento.cases.retrieve(ASKED)
+    yield "task_runs", lambda: memento.cases.task_runs()
+    yield "task_run", lambda: memento.cases.task_run(lived.run)
+    yield "case_metrics", lambda: memento.cases.metrics()
+    yield "case_status", lambda: memento.cases.status()
     for zoom in ("case", "subtask", "community"):
-        yield f"navigate by {zoom}", partial(memento.navigate_cases, zoom=zoom, previous=lived.view)
-    yield "plan", lambda: memento.plan_task(ASKED)
-    yield "infer", lambda: memento.infer()
-    yield "query", lambda: memento.query("SELECT * WHERE { ?s ?p ?o } LIMIT 10")
+        yield f"navigate by {zoom}", partial(memento.cases.navigate, zoom=zoom, previous=lived.view)
+    yield "plan", lambda: memento.cases.plan_task(ASKED)
+    yield "infer", lambda: memento.graphs.infer()
+    yield "query", lambda: memento.graphs.query_bytes("SELECT * WHERE { ?s ?p ?o } LIMIT 10")
     yield "description", lambda: TenantGraphs(memento.context).description("http://localhost/sparql", namespace=None)
     for form in ("trig", "nquads", "jsonld"):
         yield f"export {form}", partial(exported, memento, form)
@@ -177,17 +182,23 @@ def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], ob
 def writes(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], object]]]:
     """What writes to a memory after it has read it."""
     yield "note", lambda: memento.note("I work at Siemens now.")
-    yield "note of a turn", lambda: memento.import_notes([NoteRow(content="I sing.", speaker="Mel", session="talk")])
-    yield "remember", lambda: memento.remember("White tea is steeped at 80 degrees.", ["green tea"])
-    yield "feedback", lambda: memento.feedback(lived.memories[0], helped=False)
-    yield "associate", lambda: memento.associate(lived.memories[0], lived.memories[1], relation="similar", weight=0.1)
-    yield "decay", lambda: memento.decay()
-    yield "reward", lambda: memento.reward_cases(lived.retrieval, "success")
-    yield "step", lambda: memento.record_step(lived.run, "Measure again.", result="no")
+    yield (
+        "note of a turn",
+        lambda: memento.intake.import_notes([NoteRow(content="I sing.", speaker="Mel", session="talk")]),
+    )
+    yield "remember", lambda: memento.keys.remember("White tea is steeped at 80 degrees.", ["green tea"])
+    yield "feedback", lambda: memento.living.feedback(lived.memories[0], helped=False)
+    yield (
+        "associate",
+        lambda: memento.living.associate(lived.memories[0], lived.memories[1], relation="similar", weight=0.1),
+    )
+    yield "decay", lambda: memento.living.decay()
+    yield "reward", lambda: memento.cases.reward(lived.retrieval, "success")
+    yield "step", lambda: memento.cases.record_step(lived.run, "Measure again.", result="no")
     yield "undo", lambda: memento.undo(lived.ended)
     yield "correct", lambda: memento.correct(lived.memories[0], "Coffee is brewed at 94 degrees.")
-    yield "cleanup", lambda: memento.cleanup_expired()
-    yield "forget a case", lambda: memento.forget_case(lived.case)
+    yield "cleanup", lambda: memento.keys.cleanup_expired()
+    yield "forget a case", lambda: memento.cases.forget(lived.case)
     yield "forget", lambda: memento.forget(lived.memories[1])
     yield "erase", lambda: memento.forget(lived.memories[2], erase=True)
-    yield "rebuild", lambda: memento.rebuild()
+    yield "rebuild", lambda: memento.admin.rebuild()

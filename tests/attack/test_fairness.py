@@ -167,7 +167,7 @@ def test_a_note_that_says_more_than_its_turn_has_time_for_is_kept_in_its_own_wor
     assert f"a note may say {MOST_DRAFTS}" in told["verbatim"]
     assert [one.content for one in memento.list()] == [text]
     assert note(address, text)[0] == 200
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_while_a_heavy_note_is_read_others_are_answered(served: tuple[Memento, str]) -> None:
@@ -182,7 +182,7 @@ def test_while_a_heavy_note_is_read_others_are_answered(served: tuple[Memento, s
         assert not sent.done()
 
     assert sent.result()[0] == 201
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_when_many_heavy_notes_wait_the_next_is_told_to_come_back_and_short_ones_are_taken(

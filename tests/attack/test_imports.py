@@ -96,7 +96,7 @@ Way = Callable[[Memento, bytes, str, Path], None]
 
 def by_python(memento: Memento, document: bytes, media: str, folder: Path) -> None:
     (folder / "it").write_bytes(gzip.compress(document))
-    memento.import_rdf(folder / "it", form=FORMS[media], data="mine")
+    memento.intake.import_rdf(folder / "it", form=FORMS[media], data="mine")
 
 
 def by_stream(memento: Memento, document: bytes, media: str, folder: Path) -> None:
@@ -104,7 +104,7 @@ def by_stream(memento: Memento, document: bytes, media: str, folder: Path) -> No
 
 
 def by_graph_store(memento: Memento, document: bytes, media: str, folder: Path) -> None:
-    memento.put_graph(document, "urn:memento:data:local:mine", media=media)
+    memento.graphs.put(document, "urn:memento:data:local:mine", media=media)
 
 
 @pytest.mark.parametrize("way", [by_python, by_stream, by_graph_store])
@@ -126,7 +126,7 @@ def test_what_is_nested_as_people_do_it_comes_in(memento: Memento) -> None:
     taken(memento, io.BytesIO(triple + texts), "it", "turtle", data="mine")
     taken(memento, io.BytesIO(nested(b'{"urn:p":', b'{"@id": "urn:x"}', b"}", 90)), "it", "jsonld", data="mine")
 
-    assert b"urn:o" in memento.get_graph("urn:memento:data:local:mine", accept="application/n-quads")[0]
+    assert b"urn:o" in memento.graphs.get("urn:memento:data:local:mine", accept="application/n-quads")[0]
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_statement_that_no_reader_could_take_is_named_with_its_fix(
     assert status == 422 and triple in said and fix in said and "secret" not in said
     assert memento.service.stores.graph.writes == before
     with pytest.raises(ShapeViolation):
-        memento.evaluate(f'(load (graph "{MAIN}" ("urn:x:note" (mem:position "abc"))))')
+        memento.living.evaluate(f'(load (graph "{MAIN}" ("urn:x:note" (mem:position "abc"))))')
 
 
 def test_only_the_owner_leaves_the_shapes_out(served: str, memento: Memento) -> None:
@@ -283,4 +283,4 @@ def test_what_is_nested_too_deep_for_python_is_an_error_of_who_sent_it(text: str
     status, _ = posted(served, "/memory/sexpr", json.dumps({"expression": "(" * 100_000}).encode(), "application/json")
     assert status == 400 and time.monotonic() - begin < 60
     with pytest.raises(MementoError):
-        Client(served).evaluate("(" * 100_000)
+        Client(served).living.evaluate("(" * 100_000)

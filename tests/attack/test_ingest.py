@@ -87,7 +87,7 @@ def test_in_a_folder_only_the_document_without_bounds_is_left_out(served: tuple[
     (folder / "a.md").write_bytes(b"[" * 300_000)
     (folder / "b.md").write_text("The tea is green.")
 
-    done = memento.ingest(folder)
+    done = memento.intake.ingest(folder)
 
     assert (done.fresh, sum(done.left_out.values())) == (1, 1)
     assert "a.md" in done.names[0]
@@ -151,8 +151,8 @@ def test_the_work_stops_when_the_caller_leaves_and_goes_on_when_asked_again(
     count = len(memento.list(limit=1_000))
 
     assert 0 < count < rows
-    assert memento.check() == ()
-    assert memento.ingest(tmp_path / "long.csv").fresh == 1
+    assert memento.admin.check() == ()
+    assert memento.intake.ingest(tmp_path / "long.csv").fresh == 1
     assert memento.status().memories == rows
 
 
@@ -177,7 +177,7 @@ def test_the_work_stops_when_the_service_ends(tmp_path: Path) -> None:
 
     def take_in() -> None:
         try:
-            opened.ingest(tmp_path / "long.csv")
+            opened.intake.ingest(tmp_path / "long.csv")
         except MementoError as error:
             ended.append(error)
 
@@ -192,4 +192,4 @@ def test_the_work_stops_when_the_service_ends(tmp_path: Path) -> None:
     with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
         assert 0 < len(memento.list(limit=1_000)) < 1_000
-        assert memento.check() == ()
+        assert memento.admin.check() == ()

@@ -43,7 +43,7 @@ def exported(memento: Memento, **options: Any) -> bytes:
 
 @pytest.fixture
 def noted(memento: Memento) -> Memento:
-    memento.import_notes([NoteRow(content="I paint.", speaker="Mel", session="talk", position=0)])
+    memento.intake.import_notes([NoteRow(content="I paint.", speaker="Mel", session="talk", position=0)])
     memento.note("I work at Google.")
     memento.note("I work at Microsoft now.")
     return memento
@@ -86,7 +86,7 @@ REWRITES = {
 def test_an_update_that_would_change_what_was_said_is_refused_whole(name: str, noted: Memento) -> None:
     before = quads(noted, audit=True)
     with pytest.raises(InputError) as refused:
-        noted.update(
+        noted.graphs.update(
             f"{P} {REWRITES[name]} ; INSERT DATA {{ GRAPH <urn:memento:data:local:x> {{ <urn:a> <urn:b> 1 }} }}"
         )
 
@@ -95,33 +95,33 @@ def test_an_update_that_would_change_what_was_said_is_refused_whole(name: str, n
 
 
 def test_a_graph_that_is_put_again_with_other_words_is_refused(noted: Memento) -> None:
-    body, _ = noted.get_graph(MAIN, accept="application/n-triples")
+    body, _ = noted.graphs.get(MAIN, accept="application/n-triples")
     before = quads(noted, audit=True)
     for other in (
         body.replace(b'"I paint."', b'"I sing."'),
         b"\n".join(line for line in body.splitlines() if b"I paint" not in line),
     ):
         with pytest.raises(InputError):
-            noted.put_graph(other, MAIN, media="application/n-triples")
+            noted.graphs.put(other, MAIN, media="application/n-triples")
     with pytest.raises(Forbidden, match="alone"):
-        noted.post_graph(f"<urn:x:run> <{PROV.generated}> <urn:x:m> .".encode(), MAIN)
-    assert noted.put_graph(body, MAIN, media="application/n-triples").added == 0
+        noted.graphs.post(f"<urn:x:run> <{PROV.generated}> <urn:x:m> .".encode(), MAIN)
+    assert noted.graphs.put(body, MAIN, media="application/n-triples").added == 0
     assert quads(noted, audit=True) == before
 
 
 def test_annotations_a_graph_that_goes_whole_and_notes_of_ones_own_are_taken(noted: Memento) -> None:
-    noted.update(f"{P} INSERT {{ ?n <urn:x:mood> 'glad' }} WHERE {{ ?n a mem:Note }}")
-    noted.update(
+    noted.graphs.update(f"{P} INSERT {{ ?n <urn:x:mood> 'glad' }} WHERE {{ ?n a mem:Note }}")
+    noted.graphs.update(
         f"{P} DELETE {{ ?n <urn:x:mood> ?m }} INSERT {{ ?n <urn:x:mood> 'sad' }} WHERE {{ ?n <urn:x:mood> ?m }}"
     )
-    noted.update(
+    noted.graphs.update(
         f"{P} DELETE {{ ?m mem:importance ?i }} INSERT {{ ?m mem:importance .9 }} "
         "WHERE { ?m a mem:Memory OPTIONAL { ?m mem:importance ?i } }"
     )
-    noted.update(f"DROP GRAPH <{MAIN}>")
+    noted.graphs.update(f"DROP GRAPH <{MAIN}>")
 
     assert not any(quad[3] == MAIN for quad in quads(noted))
-    assert noted.check() == ()
+    assert noted.admin.check() == ()
 
 
 def facts(memento: Memento) -> tuple[IRI, IRI, IRI, IRI]:
@@ -181,20 +181,24 @@ def narrow(noted: Memento) -> Memento:
     """Who may write the namespace `work`, and `main`, of a memory with a secret in another."""
     noted.note("I live in Lisbon.", namespace="work")
     noted.note(f"I work as a surgeon at {SECRET} Clinic.", namespace="private")
-    noted.infer()
+    noted.graphs.infer()
     return noted.with_access(Access(namespaces=("work", "main"), right="write", name="narrow"))
 
 
 EVERYTHING = "SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
 LOOKS: dict[str, Callable[[Memento], object]] = {
     "describe": lambda narrow: narrow.get("urn:memento:user:local"),
-    "query": lambda narrow: narrow.query(EVERYTHING),
-    "inferred": lambda narrow: (narrow.infer(), narrow.query(EVERYTHING), narrow.query(EVERYTHING, namespace="work")),
-    "graph": lambda narrow: narrow.get_graph(self_iri("local")),
+    "query": lambda narrow: narrow.graphs.query_bytes(EVERYTHING),
+    "inferred": lambda narrow: (
+        narrow.graphs.infer(),
+        narrow.graphs.query_bytes(EVERYTHING),
+        narrow.graphs.query_bytes(EVERYTHING, namespace="work"),
+    ),
+    "graph": lambda narrow: narrow.graphs.get(self_iri("local")),
     "recall": lambda narrow: narrow.recall("Where do I work as a surgeon?", gate=False, explain=True),
     "timeline": lambda narrow: narrow.timeline("me"),
-    "entities": lambda narrow: narrow.entities(),
-    "manifest": lambda narrow: narrow.manifest(fresh=True),
+    "entities": lambda narrow: narrow.graphs.entities(),
+    "manifest": lambda narrow: narrow.graphs.manifest(fresh=True),
     "export": lambda narrow: exported(narrow, vectors=True),
 }
 
@@ -250,7 +254,7 @@ def test_a_narrow_import_writes_no_provenance_of_another_namespace(narrow: Memen
 
 def test_what_is_erased_leaves_no_name_of_anything_behind(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
-    memento.import_notes(
+    memento.intake.import_notes(
         [
             NoteRow(
                 content="Zelda Kumquat works at Kumquat Clinic.",
@@ -260,14 +264,14 @@ def test_what_is_erased_leaves_no_name_of_anything_behind(memento: Memento) -> N
             )
         ]
     )
-    tea = memento.remember("Zelda Kumquat steeps tea.", ["Kumquat herb", "tea"], session="Kumquat kitchen")
-    coffee = memento.remember("Coffee is brewed at 93 degrees.", ["coffee", "tea"])
-    memento.evaluate('(remember "A kumquat is a fruit." "fact" 0.5 nil (list "Kumquat tag"))')
-    memento.associate(tea.saved, coffee.saved, relation="leads to Kumquat", weight=0.5)
-    memento.add_cases([CaseRow(task="Ask a doctor.", plan="1. Call.", outcome="success")])
-    memento.retrieve_cases("Ask Zelda Kumquat for tea?")
-    memento.retrieve_cases("Ask a doctor for tea?")
-    memento.infer()
+    tea = memento.keys.remember("Zelda Kumquat steeps tea.", ["Kumquat herb", "tea"], session="Kumquat kitchen")
+    coffee = memento.keys.remember("Coffee is brewed at 93 degrees.", ["coffee", "tea"])
+    memento.living.evaluate('(remember "A kumquat is a fruit." "fact" 0.5 nil (list "Kumquat tag"))')
+    memento.living.associate(tea.saved, coffee.saved, relation="leads to Kumquat", weight=0.5)
+    memento.cases.add([CaseRow(task="Ask a doctor.", plan="1. Call.", outcome="success")])
+    memento.cases.retrieve("Ask Zelda Kumquat for tea?")
+    memento.cases.retrieve("Ask a doctor for tea?")
+    memento.graphs.infer()
     for one in memento.list(limit=20):
         if "umquat" in one.content:
             memento.forget(one.note, erase=True)
@@ -276,36 +280,40 @@ def test_what_is_erased_leaves_no_name_of_anything_behind(memento: Memento) -> N
     assert not [name for name in memento.service.stores.indexes.names.values() if "umquat" in name]
     assert {"tea", "coffee"} <= {quad[2] for quad in quads(memento) if quad[1] == MEM.name}
     assert [quad for quad in quads(memento) if quad[2] == "Ask a doctor for tea?"]
-    assert memento.recall("Where do I live?").memories and memento.find_keys("coffee").keys
-    assert memento.check() == ()
+    assert memento.recall("Where do I live?").memories and memento.keys.find("coffee").keys
+    assert memento.admin.check() == ()
 
 
 def test_an_erased_case_leaves_no_look_up_that_asked_for_it(memento: Memento) -> None:
-    [case] = memento.add_cases([CaseRow(task="Ask Zelda Kumquat.", plan="1. Call.", outcome="success")])
-    memento.retrieve_cases("Ask Zelda Kumquat.")
-    memento.retrieve_cases("Ask the baker.")
-    memento.forget_case(case, erase=True)
+    [case] = memento.cases.add([CaseRow(task="Ask Zelda Kumquat.", plan="1. Call.", outcome="success")])
+    memento.cases.retrieve("Ask Zelda Kumquat.")
+    memento.cases.retrieve("Ask the baker.")
+    memento.cases.forget(case, erase=True)
 
     assert not [quad for quad in quads(memento, audit=True) if "Kumquat" in str(quad)]
     assert [quad for quad in quads(memento) if quad[2] == "Ask the baker."]
-    assert memento.case_status() and memento.check() == ()
+    assert memento.cases.status() and memento.admin.check() == ()
 
 
 @pytest.mark.parametrize(
     "number", ["0.5", "'0.5'^^xsd:decimal", "'.50'^^xsd:decimal", "'0.5'^^xsd:float", "'1'^^xsd:integer"]
 )
 def test_an_importance_of_any_number_type_stops_no_reader(number: str, noted: Memento, tmp_path: Path) -> None:
-    noted.update(
+    noted.graphs.update(
         f"{P} DELETE {{ ?m mem:importance ?old }} INSERT {{ ?m mem:importance {number} }} "
         "WHERE { ?m a mem:Memory OPTIONAL { ?m mem:importance ?old } }"
     )
-    noted.evaluate("(snapshot) (stats)")
+    noted.living.evaluate("(snapshot) (stats)")
 
     assert noted.recall("Where do I work?").memories
-    assert noted.remember("Tea is hot.", ["tea"]).saved and noted.decay() and noted.archive(dry_run=True)
+    assert (
+        noted.keys.remember("Tea is hot.", ["tea"]).saved
+        and noted.living.decay()
+        and noted.living.archive(dry_run=True)
+    )
     noted.export(tmp_path / "all.trig")
-    noted.backup(tmp_path / "backups")
-    assert noted.check() == ()
+    noted.admin.backup(tmp_path / "backups")
+    assert noted.admin.check() == ()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
@@ -325,7 +333,7 @@ def test_what_is_written_is_for_its_owner_alone_also_where_it_was_not(tmp_path: 
             for name in ("all.trig", "all.nq.gz", "old.trig"):
                 memento.export(tmp_path / name)
             memento.note("I work at Google.")
-            memento.backup(tmp_path / "backups")
+            memento.admin.backup(tmp_path / "backups")
             backup = next((tmp_path / "backups").iterdir())
             assert stat.S_IMODE(home.stat().st_mode) == stat.S_IMODE(backup.stat().st_mode) == 0o700
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir() if path.is_file()}

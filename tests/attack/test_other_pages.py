@@ -89,7 +89,11 @@ def send(address: str, name: str, headers: Mapping[str, str]) -> int:
 
 def state_of(memento: Memento) -> tuple[object, ...]:
     status = memento.status()
-    return status.notes, status.memories, memento.query("SELECT * { GRAPH ?g { ?s ?p ?o } }", "text/csv")[0]
+    return (
+        status.notes,
+        status.memories,
+        memento.graphs.query_bytes("SELECT * { GRAPH ?g { ?s ?p ?o } }", "text/csv")[0],
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -229,7 +229,7 @@ def test_what_is_mended_is_set_aside_no_more(copied: Callable[[], Path]) -> None
     del store
     with opened(home) as memento:
         assert memento.status().set_aside is not None
-        memento.update(f'DELETE DATA {{ GRAPH <urn:memento:graph:local:main> {{ {odd} "abc" }} }}')
+        memento.graphs.update(f'DELETE DATA {{ GRAPH <urn:memento:graph:local:main> {{ {odd} "abc" }} }}')
         assert memento.status().set_aside is None
     with opened(home) as memento:
         assert memento.status().set_aside is None
@@ -262,9 +262,9 @@ def test_an_update_that_would_write_what_no_reader_can_take_is_refused_by_statem
             ("session", '"talk"'),
         ):
             with pytest.raises(InputError, match=rf"<urn:x:note> mem:{predicate} {odd}.*Write it|point at") as refused:
-                memento.update(f"PREFIX mem: <{MEM.base}> INSERT DATA {{ <urn:x:note> mem:{predicate} {odd} }}")
+                memento.graphs.update(f"PREFIX mem: <{MEM.base}> INSERT DATA {{ <urn:x:note> mem:{predicate} {odd} }}")
             assert refused.value.status == 422
         with pytest.raises(InputError, match="mem:position"):
-            memento.post_graph(f'<urn:x:note> <{MEM.position}> "abc" .'.encode())
-        memento.post_graph(f'<urn:x:note> <{MEM.position}> "abc" .'.encode(), "urn:memento:data:local:mine")
+            memento.graphs.post(f'<urn:x:note> <{MEM.position}> "abc" .'.encode())
+        memento.graphs.post(f'<urn:x:note> <{MEM.position}> "abc" .'.encode(), "urn:memento:data:local:mine")
         assert memento.status().set_aside is None

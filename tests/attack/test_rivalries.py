@@ -44,8 +44,8 @@ def test_a_rival_that_is_erased_meanwhile_leaves_no_half_rivalry(memento: Mement
     memento.forget(old, erase=True)
     write(understood, memento)
 
-    assert memento.check() == ()
-    assert memento.disputes() == ()
+    assert memento.admin.check() == ()
+    assert memento.review.disputes() == ()
     assert [one.content for one in memento.list()] == [NEW]
 
 
@@ -53,8 +53,8 @@ def test_a_rival_that_lives_is_linked(memento: Memento) -> None:
     memento.note(OLD)
     write(read_note(memento, NEW), memento)
 
-    assert len(memento.disputes()) == 1
-    assert memento.check() == ()
+    assert len(memento.review.disputes()) == 1
+    assert memento.admin.check() == ()
 
 
 def test_a_near_memory_that_is_erased_meanwhile_leaves_no_half_association(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_near_memory_that_is_erased_meanwhile_leaves_no_half_association(tmp_p
         memento.forget(old, erase=True)
         write(understood, memento)
 
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 @pytest.mark.parametrize("erased", [0, 1])
@@ -84,9 +84,9 @@ def test_half_a_rivalry_of_an_earlier_version_is_removed_at_the_next_start(erase
         whole = [quad for quad in stores.graph.quads(scope.graph) if quad[0] == half[0]]
         memento.forget(memories[erased], erase=True)
         stores.commit(Change(adds=tuple(whole)), scope)
-        assert any("rival" in one.detail.lower() for one in memento.check())
+        assert any("rival" in one.detail.lower() for one in memento.admin.check())
     with open_memento(tmp_path, configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
 
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         assert len(memento.list()) == 1

@@ -186,7 +186,7 @@ def test_many_rows_of_one_import_let_notes_of_others_pass(served: tuple[Memento,
     memento, address = served
     rows = [NoteRow(content=f"The crate {number} is in hall {number}.") for number in range(300)]
     with ThreadPoolExecutor(1) as pool:
-        sent = pool.submit(memento.import_notes, rows)
+        sent = pool.submit(memento.intake.import_notes, rows)
         while not any("crate" in one.content for one in memento.list(limit=5)):
             assert not sent.done()
         others_are_answered(address, 8)
@@ -213,5 +213,5 @@ def test_erasing_many_memories_while_notes_come_leaves_nothing_half(served: tupl
 
     assert {one.result()[0] for one in said} <= {200, 201}
     assert {one.result()[0] for one in erased} == {200}
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     assert not any("Canary" in one.content for one in memento.list(limit=1_000))

@@ -95,7 +95,7 @@ def ask(book: dict[str, object], raw: bool, misses: bool) -> Iterator[tuple[bool
     facts, questions = write_book(book)
     rows = [NoteRow(content=fact.note, at=BEGIN + timedelta(hours=hour)) for hour, fact in enumerate(facts)]
     with fresh_memory("minilm") as memory:
-        memory.import_notes(rows, consolidate=not raw)
+        memory.intake.import_notes(rows, consolidate=not raw)
         for question, fact in questions:
             texts = [one.content for one in memory.recall(question, k=10).memories]
             right = [fact.name in text and fact.value in text for text in texts]

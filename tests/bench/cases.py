@@ -144,17 +144,17 @@ def run(data: Data, k: int, seed: int, model: str, successes: bool) -> Numbers:
     """(questions,) the reward that each question earned, through the service as anybody would use it."""
     noise, pays, got = np.random.default_rng(1_000 + seed), data.pays, []
     with TemporaryDirectory(prefix="memento-bench-") as folder, memory(folder, model, seed) as memento:
-        iris = memento.add_cases(rows_of(data))
+        iris = memento.cases.add(rows_of(data))
         place = {iri: number for number, iri in enumerate(iris)}
         for number, question in enumerate(data.questions):
-            found = memento.retrieve_cases(question["text"], k=k)
+            found = memento.cases.retrieve(question["text"], k=k)
             shown_here = [place[iri] for iri in choice(found, k, successes)]
             earned = turned(pays[number, shown_here], noise)
             assert found.retrieval
             single: dict[str, float] = {
                 iris[case]: float(reward) for case, reward in zip(shown_here, earned, strict=True)
             }
-            memento.reward_cases(found.retrieval, single=single)
+            memento.cases.reward(found.retrieval, single=single)
             got.append(earned.mean())
     return np.array(got)
 
@@ -351,10 +351,10 @@ def speed(sizes: Sequence[int], say: Callable[[str], None]) -> Figures:
         with memory(folder, "trigram", 0) as memento:
             rows = [made_up(draw) for _ in range(many)]
             memento.service.stores.embedder.embed([row.task for row in rows[:few]])
-            _, store_s = timed(lambda: memento.add_cases(rows[:few]))
-            _, read_s = timed(lambda: memento.list_cases(limit=few))
+            _, store_s = timed(lambda: memento.cases.add(rows[:few]))
+            _, read_s = timed(lambda: memento.cases.list(limit=few))
             for begin in range(few, many, 1_000):
-                memento.add_cases(rows[begin : min(begin + 1_000, many)])
+                memento.cases.add(rows[begin : min(begin + 1_000, many)])
             retrieving, ranking, rewarding, learning = used(memento, draw)
             held = {"memory": resident_mb() - before}
         held["disk"] = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 2**20
@@ -383,13 +383,13 @@ def used(memento: Memento, draw: np.random.Generator) -> tuple[list[float], ...]
     for _ in range(200):
         task = made_up(draw).task
         memento.service.stores.embedder.embed([task])
-        found, took = timed(partial(memento.retrieve_cases, task))
+        found, took = timed(partial(memento.cases.retrieve, task))
         retrieving.append(took)
         ranking.append(found.timings_ms["rank"] / 1_000)
-        updates = memento.case_status().updates
+        updates = memento.cases.status().updates
         assert found.retrieval
         reward = float(draw.random() < 0.5)
-        credited, took = timed(partial(memento.reward_cases, found.retrieval, reward=reward))
+        credited, took = timed(partial(memento.cases.reward, found.retrieval, reward=reward))
         (learning if credited.updates > updates else rewarding).append(took)
     return retrieving, ranking, rewarding, learning[1:] or learning  # the first one imports torch
 

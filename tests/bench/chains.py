@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, dict[str, float]]:
             places["without ANCHOR's rows"] = rank_all(questions, lambda one: recall(memento, plain, one))
         walkless = with_weights(plain, walk=0.0)
         places["without the PageRank"] = rank_all(questions, lambda one: recall(memento, walkless, one))
-        memento.update(CLAIMS)
+        memento.graphs.update(CLAIMS)
         places["without claims"] = rank_all(questions, lambda one: recall(memento, plain, one))
     found = {
         name: {k: np.array([place < k for place in row], dtype=float) for k in RANKS} for name, row in places.items()

@@ -57,10 +57,10 @@ def of_size(n: int, asked: int, *, as_json: bool, recorded: bool) -> dict[str, o
             half_s = (now() - (BEGIN + STEP * (n // 2))).total_seconds()
             days, most = half_s / 86_400, max(n // 10, 1)
             before = digest_of(memento, world)
-            shown_first, dry_s = timed(lambda: memento.compact(dry_run=True, ttl_days=days, max_entries=most))
-            during, gone, apply_s = beside(memento, questions, lambda: memento.compact(branch=shown_first.branch))
+            shown_first, dry_s = timed(lambda: memento.admin.compact(dry_run=True, ttl_days=days, max_entries=most))
+            during, gone, apply_s = beside(memento, questions, lambda: memento.admin.compact(branch=shown_first.branch))
             middle = digest_of(memento, world)
-            after, _, undo_s = beside(memento, questions, lambda: memento.compact(undo=True))
+            after, _, undo_s = beside(memento, questions, lambda: memento.admin.compact(undo=True))
             same = before == digest_of(memento, world) != middle
     figures: dict[str, object] = {
         "memories": n,

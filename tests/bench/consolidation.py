@@ -83,7 +83,7 @@ def print_retired(folder: Path, sample: int, model: str) -> None:
     with fresh_memory(model) as memento:
         for scope in data.scopes:
             namespace = f"turns-{scope}"
-            memento.import_notes([d.row for d in data.documents if d.scope == scope], namespace=namespace)
+            memento.intake.import_notes([d.row for d in data.documents if d.scope == scope], namespace=namespace)
         ends = [end for scope in data.scopes for end in _ends(memento, f"turns-{scope}")]
     print(f"{len(data.documents)} turns, {len(ends)} claims ended")
     random.Random(0).shuffle(ends)
@@ -100,7 +100,7 @@ SELECT ?words ?old ?newer ?new {
 
 def _ends(memento: Memento, namespace: str) -> list[str]:
     """The words of each claim that is over because of another, and of that one, each with its memory."""
-    answer, _ = memento.query(_ENDED, namespace=namespace)
+    answer, _ = memento.graphs.query_bytes(_ENDED, namespace=namespace)
     rows = [{name: one["value"] for name, one in row.items()} for row in json.loads(answer)["results"]["bindings"]]
     return sorted(f"“{row['words']}” of “{row['old']}”\n      ← “{row['newer']}” of “{row['new']}”" for row in rows)
 

@@ -83,7 +83,7 @@ def main() -> None:
         for name, settings in kinds.items():
             memento = open_home(root / name, settings)
             begin = time.perf_counter()
-            memento.import_notes(notes_of_both, consolidate=False)
+            memento.intake.import_notes(notes_of_both, consolidate=False)
             rows[name]["import, s"] = time.perf_counter() - begin
             rows[name]["journal after it, MB"] = size(root / name, "journal-*") / 1e6
             rows[name]["close, ms"] = timed(memento.close)

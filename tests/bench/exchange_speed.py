@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     with TemporaryDirectory(prefix="memento-bench-") as name:
         folder = Path(name)
         with memory_in(folder / "here", chosen.model) as memento:
-            _, noted_s = timed(lambda: memento.import_notes(rows, consolidate=False))
+            _, noted_s = timed(lambda: memento.intake.import_notes(rows, consolidate=False))
             figures["import_of_notes_per_s"] = round(len(rows) / noted_s)
             for form in ("nq", "trig", "jsonld"):
                 sent, sent_s = timed(lambda form=form: memento.export(folder / f"all.{form}", vectors=form == "nq"))  # type: ignore[misc]
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
             _backups(memento, folder / "backups", figures)
         for how, check in (("checked", True), ("unchecked", False)):
             with memory_in(folder / how, chosen.model) as memento:
-                merged, merged_s = timed(lambda check=check: memento.import_rdf(folder / "all.nq", check=check))  # type: ignore[misc]
+                merged, merged_s = timed(lambda check=check: memento.intake.import_rdf(folder / "all.nq", check=check))  # type: ignore[misc]
                 figures[f"import_{how}_memories_per_s"] = round(merged.memories / merged_s)
     for key, value in figures.items():
         print(f"{key:<32} {value}")
@@ -51,14 +51,14 @@ def _backups(memento: Memento, folder: Path, figures: dict[str, object]) -> None
         while not stop.is_set():
             waits.append(timed(lambda: memento.note(f"I saw bird number {len(waits)}."))[1])
 
-    figures["backup_ms"] = _ms(lambda: memento.backup(folder))
+    figures["backup_ms"] = _ms(lambda: memento.admin.backup(folder))
     writer = threading.Thread(target=note)
     writer.start()
-    figures["backup_beside_notes_ms"] = _ms(lambda: memento.backup(folder))
+    figures["backup_beside_notes_ms"] = _ms(lambda: memento.admin.backup(folder))
     stop.set()
     writer.join()
     figures["longest_note_beside_a_backup_ms"] = round(max(waits) * 1000)
-    figures["restore_ms"] = _ms(lambda: memento.restore(folder))
+    figures["restore_ms"] = _ms(lambda: memento.admin.restore(folder))
 
 
 def _ms(work: Callable[[], object]) -> int:

@@ -85,7 +85,7 @@ def memories(notes: int, limits: Mapping[str, str]) -> Iterator[Endpoint]:
     """A service with notes in it."""
     with TemporaryDirectory(prefix="memento-bench-") as folder:
         with memory_in(Path(folder), "trigram") as owned:
-            owned.import_notes(Life(names=30).notes(notes))
+            owned.intake.import_notes(Life(names=30).notes(notes))
         with serving(Path(folder), MEMENTO_EMBEDDING_MODEL="trigram", **limits) as endpoint:
             yield endpoint
 

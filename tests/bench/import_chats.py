@@ -33,9 +33,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         file.write_text(json.dumps([write_chat(at, notes[at : at + _TURNS]) for at in range(0, len(notes), _TURNS)]))
         found, read_s = timed(lambda: harvest(file))
         with memory_in(folder / "home", chosen.model) as memento:
-            _, trial_s = timed(lambda: memento.import_notes(found.rows, dry_run=True))
-            imported, import_s = timed(lambda: memento.import_notes(found.rows, consolidate=not chosen.keep))
-            again, again_s = timed(lambda: memento.import_notes(found.rows))
+            _, trial_s = timed(lambda: memento.intake.import_notes(found.rows, dry_run=True))
+            imported, import_s = timed(lambda: memento.intake.import_notes(found.rows, consolidate=not chosen.keep))
+            again, again_s = timed(lambda: memento.intake.import_notes(found.rows))
     figures: dict[str, object] = {
         "turns": 2 * len(notes),
         "rows": len(found.rows),

@@ -25,9 +25,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     with TemporaryDirectory(prefix="memento-bench-") as name:
         folder = Path(name)
         with memory_in(folder, chosen.model) as memento:
-            imported, import_s = timed(lambda: memento.import_notes(rows, consolidate=not chosen.keep))
+            imported, import_s = timed(lambda: memento.intake.import_notes(rows, consolidate=not chosen.keep))
         with memory_in(folder, chosen.model) as memento:
-            texts, rebuild_s = timed(memento.rebuild)
+            texts, rebuild_s = timed(memento.admin.rebuild)
     figures: dict[str, object] = {
         "notes": len(rows),
         "memories": imported.memories,

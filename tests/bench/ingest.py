@@ -44,11 +44,13 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
 
 def measure(memento: Memento, source: Path) -> dict[str, object]:
     """Take something in, as a trial, in earnest and once more."""
-    trial, trial_s = timed(lambda: memento.ingest(source, dry_run=True))
+    trial, trial_s = timed(lambda: memento.intake.ingest(source, dry_run=True))
     steps, began = [time.perf_counter()], time.process_time()
-    done, seconds = timed(lambda: memento.ingest(source, progress=lambda *step: steps.append(time.perf_counter())))
+    done, seconds = timed(
+        lambda: memento.intake.ingest(source, progress=lambda *step: steps.append(time.perf_counter()))
+    )
     busy = time.process_time() - began
-    again, again_s = timed(lambda: memento.ingest(source))
+    again, again_s = timed(lambda: memento.intake.ingest(source))
     assert (again.unchanged, trial.pieces) == (done.fresh, done.pieces)
     return {
         "documents": done.fresh,

@@ -140,9 +140,9 @@ def kept(data: EvaluationSet, memento: Memento, *, by_remember: bool) -> dict[tu
         rows = [document.row for document in data.documents if document.scope == scope]
         if by_remember:
             for row in rows:
-                memento.remember(row.content, namespace=f"scope-{scope}")
+                memento.keys.remember(row.content, namespace=f"scope-{scope}")
         else:
-            memento.import_notes(rows, consolidate=False, namespace=f"scope-{scope}")
+            memento.intake.import_notes(rows, consolidate=False, namespace=f"scope-{scope}")
     return {(document.scope, document.row.content): document.id for document in data.documents}
 
 
@@ -279,11 +279,11 @@ def steps(memento: Memento, n: int, count: int) -> dict[str, list[float]]:
     for turn in range(count + 10):
         query = words._text(2) if turn % 2 else next(words.questions(1))
         memento.context.embed_question(query)  # what is embedded is remembered
-        found = take("recall", lambda: memento.find_keys(query))  # noqa: B023 (called at once)
+        found = take("recall", lambda: memento.keys.find(query))  # noqa: B023 (called at once)
         for one in found.keys[:2]:
-            page = take("read_key", lambda: memento.read_key(one.key))  # noqa: B023
+            page = take("read_key", lambda: memento.keys.read(one.key))  # noqa: B023
             for row in page.memories[:2]:
-                take("read_memory", lambda: memento.read_memory(row.memory, via=one.key))  # noqa: B023
+                take("read_memory", lambda: memento.keys.read_memory(row.memory, via=one.key))  # noqa: B023
         if turn == 9:
             spent.clear()
     return dict(spent)

@@ -131,7 +131,7 @@ def scored(scenario: Mapping[str, Any], memento: Memento) -> Score:
 def _ended_in_part(memento: Memento, memories: Sequence[str], namespace: str) -> set[str]:
     """The memories of which some memories of a note have ended a claim."""
     values = " ".join(f"<{iri}>" for iri in memories)
-    answer, _ = memento.query(
+    answer, _ = memento.graphs.query_bytes(
         "PREFIX mem: <http://purl.org/memento/> SELECT DISTINCT ?old { "
         f"VALUES ?by {{ {values} }} ?newer mem:statedBy ?by ; mem:invalidates ?older . ?older mem:statedBy ?old }}",
         namespace=namespace,

@@ -87,7 +87,7 @@ def measured(notes: int, model: str, beside: bool, *, by_rules: bool = False) ->
         home = Path(name)
         with memory_in(home, model) as memento:
             before = resident()
-            _, import_s = timed(lambda: memento.import_notes(rows, consolidate=by_rules))
+            _, import_s = timed(lambda: memento.intake.import_notes(rows, consolidate=by_rules))
             memento.recall(life.questions(1)[0])
             quads = count_quads(memento)
             after, by_file_open = resident(), sizes(home)
@@ -159,7 +159,7 @@ def sizes(home: Path) -> Counter[str]:
 
 def count_quads(memento: Memento) -> Counter[str]:
     """The quads of a memory by the class of their subject; the ontology, as large in every memory, is left out."""
-    rows = memento.query(QUADS, accept="text/csv")[0].decode().split()[1:]
+    rows = memento.graphs.query_bytes(QUADS, accept="text/csv")[0].decode().split()[1:]
     return Counter({kind.rpartition("/")[2]: int(count) for kind, count in (row.split(",") for row in rows)})
 
 
@@ -189,7 +189,7 @@ def held_figures(sizes_of: Sequence[int], notes: int, model: str) -> dict[str, o
         for batch in batches(rows[notes:]):
             for size, memento in memories.items():
                 oxigraph.HELD = size
-                imported[size] += timed(partial(memento.import_notes, batch, consolidate=False))[1]
+                imported[size] += timed(partial(memento.intake.import_notes, batch, consolidate=False))[1]
         for size in sizes_of:
             slowest = [round(seconds * 1000) for seconds in sorted(took[size])[-3:]]
             disk = round(sum(sizes(folders[size]).values()) / 2 / notes)

@@ -110,8 +110,8 @@ def ask_memory(
     with fresh_memory(model) as memento:
         if mode == "raw":
             rows = [NoteRow(content=str(told["note"]), at=instant(str(told["at"]))) for told in life["notes"]]
-            memento.import_notes(rows, consolidate=False)
-            memento.upgrade()  # reads at once what they claim, which otherwise follows in the background
+            memento.intake.import_notes(rows, consolidate=False)
+            memento.admin.upgrade()  # reads at once what they claim, which otherwise follows in the background
         else:
             texts = {
                 memento.note(str(told["note"]), at=str(told["at"])).note: str(told["note"]) for told in life["notes"]

@@ -101,11 +101,11 @@ def lived(memento: Memento, n: int, times: int) -> dict[str, list[float]]:
     ends = [current[i] for i in rng.integers(0, len(current), 3 * (times + 1)).tolist()]
     some = iter(ends)
     work: dict[str, Callable[[], object]] = {
-        "strength": lambda: memento.strength(next(some)),
-        "feedback": lambda: memento.feedback(next(some), helped=True),
-        "activate": lambda: memento.activate([next(some)]),
-        "decay": memento.decay,
-        "archive, dry run": lambda: memento.archive(dry_run=True),
+        "strength": lambda: memento.living.strength(next(some)),
+        "feedback": lambda: memento.living.feedback(next(some), helped=True),
+        "activate": lambda: memento.living.activate([next(some)]),
+        "decay": memento.living.decay,
+        "archive, dry run": lambda: memento.living.archive(dry_run=True),
     }
     found = {}
     for name, do in work.items():
@@ -127,8 +127,8 @@ def apart(do: Callable[[], object]) -> float:
 def after_write(memento: Memento, one: str, other: str) -> float:
     """Seconds of an activation that is the first after a link was drawn."""
     if one != other:
-        memento.associate(one, other)
-    return timed(lambda: memento.activate([one]))[1]
+        memento.living.associate(one, other)
+    return timed(lambda: memento.living.activate([one]))[1]
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def of_size(n: int, chosen: Namespace) -> dict[str, object]:
             written(short(world) if chosen.short else world.quads(), DataFolder(folder))
         with opened(folder) as memento:
             ms = {what: spread(of) for what, of in measured(memento, n, chosen.times, asks=not chosen.short).items()}
-            layout = memento.manifest().layout
+            layout = memento.graphs.manifest().layout
     if chosen.json:
         print(json.dumps({"memories": n, "ms": ms}), flush=True)
     else:
@@ -120,9 +120,9 @@ def short(world: World) -> Iterator[Quad]:
 
 def measured(memento: Memento, n: int, times: int, *, asks: bool) -> dict[str, list[float]]:
     """Seconds of each thing; the first map of a process, which loads libraries, apart."""
-    found: dict[str, list[float]] = {"first map": [timed(lambda: memento.manifest(fresh=True))[1]]}
-    found["map"] = [timed(lambda: memento.manifest(fresh=True))[1] for _ in range(times)]
-    found["kept map"] = [timed(memento.manifest)[1] for _ in range(100)]
+    found: dict[str, list[float]] = {"first map": [timed(lambda: memento.graphs.manifest(fresh=True))[1]]}
+    found["map"] = [timed(lambda: memento.graphs.manifest(fresh=True))[1] for _ in range(times)]
+    found["kept map"] = [timed(memento.graphs.manifest)[1] for _ in range(100)]
     scope, parts = memento.context.scope(None), memento.service.stores
     found["indexes held"], found["portion held"] = [], []
     for _ in range(times):
@@ -150,7 +150,7 @@ def beside(memento: Memento, questions: Sequence[str]) -> list[float]:
 
     def draw() -> None:
         while not stop.is_set():
-            memento.manifest(fresh=True)
+            memento.graphs.manifest(fresh=True)
 
     drawer = threading.Thread(target=draw)
     drawer.start()

@@ -28,13 +28,13 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     life = Life(names=max(chosen.notes // 30, 30))
     rows, questions = life.notes(chosen.notes + 2_000), life.questions(chosen.asked)
     with fresh_memory("trigram") as memento:
-        memento.import_notes(rows[: chosen.notes], consolidate=False)
+        memento.intake.import_notes(rows[: chosen.notes], consolidate=False)
         before = [timed(lambda: memento.recall(question))[1] for question in questions]  # noqa: B023 (called at once)
         moved, seconds, asked, noted = watch(
             memento, chosen.model, questions, [row.content for row in rows[chosen.notes :]]
         )
         after = [timed(lambda: memento.recall(question))[1] for question in questions]  # noqa: B023 (called at once)
-        differences = len(memento.check())
+        differences = len(memento.admin.check())
     figures: dict[str, object] = {
         "texts": moved.texts,
         "before": moved.before,
@@ -60,7 +60,7 @@ def watch(
     dimensions = 384 if model == "trigram" else None
 
     def move() -> None:
-        answers.append(timed(lambda: memento.migrate(model=model, dimensions=dimensions)))
+        answers.append(timed(lambda: memento.admin.migrate(model=model, dimensions=dimensions)))
 
     asked, noted = list[float](), list[float]()
     thread = threading.Thread(target=move)

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
         embedded = open_node(folder / "embedded", base, running)
         one, two = (open_node(folder / place, shared, running) for place in ("one", "two"))
         for memento in (embedded, one):
-            memento.import_notes(rows, consolidate=False)
+            memento.intake.import_notes(rows, consolidate=False)
         wait_for(two, chosen.notes)
         seen = [time_until_seen(number, one, two) for number in range(chosen.seen)]
         asked: dict[str, list[float]] = {"embedded": [], "shared": []}

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     rows = life.notes(chosen.notes + chosen.asked)
     texts = [row.content for row in rows[chosen.notes :]]
     with fresh_memory(chosen.model) as memento:
-        memento.import_notes(rows[: chosen.notes], consolidate=False)
+        memento.intake.import_notes(rows[: chosen.notes], consolidate=False)
         memories = memento.status().memories
         phases = recalled(memento, life.questions(chosen.asked))
         noting = noted(memento, texts)

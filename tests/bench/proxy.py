@@ -215,7 +215,7 @@ def proxied_life(life: Life, notes: int, model: str) -> Iterator[tuple[subproces
     """The service over so many notes in front of a stub of a provider: its process, its port, and that of the provider."""
     with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as stack:
         with memory_in(Path(name), model) as owned:
-            owned.import_notes(life.notes(notes))
+            owned.intake.import_notes(life.notes(notes))
         provider = stack.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
         process, port = stack.enter_context(memento(Path(name), model, provider))
         yield process, port, provider

@@ -189,7 +189,7 @@ def take_life(file: Path, model: str, name: str, others: Sequence[Path] = ()) ->
         with TemporaryDirectory() as home, open_memento(home, configured=configured) as memento:
             assert isinstance(memento, Memento)
             rows = [NoteRow(content=note["note"], at=instant(note["at"], "at", UTC)) for note in life["notes"]]
-            memento.import_notes(rows, consolidate=is_understood)
+            memento.intake.import_notes(rows, consolidate=is_understood)
             for one in life["questions"]:
                 found = measure(memento, one["question"], "main", one.get("as_of"))
 

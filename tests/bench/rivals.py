@@ -60,7 +60,7 @@ def judge_pairs(memento: Memento) -> Figures:
         pair = json.loads(line)
         memento.note(pair["old"], at="2026-01-10", namespace=pair["id"])
         told = memento.note(pair["new"], at="2026-03-10", namespace=pair["id"])
-        linked = bool(told.invalidated or memento.disputes(namespace=pair["id"]))
+        linked = bool(told.invalidated or memento.review.disputes(namespace=pair["id"]))
         figures.expected += pair["rivals"]
         figures.found += linked and pair["rivals"]
         figures.wrong += linked and not pair["rivals"]
@@ -74,7 +74,7 @@ def list_senseless(memento: Memento) -> list[str]:
     for line in (NOTES / "daily.txt").read_text(encoding="utf-8").splitlines():
         day, text = line.split(" ", 1)
         memento.note(text, at=day, namespace="daily")
-    return [" · ".join(one.contents) for one in memento.disputes(namespace="daily")]
+    return [" · ".join(one.contents) for one in memento.review.disputes(namespace="daily")]
 
 
 if __name__ == "__main__":

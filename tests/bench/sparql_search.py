@@ -86,7 +86,7 @@ def measured(folder: Path, n: int, count: int, places: int) -> dict[str, object]
 
 def ask(memento: Memento, sparql: str) -> bytes:
     """The answer of a worker."""
-    return memento.query(PREFIXES + sparql, accept="text/csv")[0]
+    return memento.graphs.query_bytes(PREFIXES + sparql, accept="text/csv")[0]
 
 
 def searching(question: str) -> str:
@@ -134,7 +134,7 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
     tree = " ".join(f"ex:n{i} ex:partOf ex:n{(i - 1) // 10} ." for i in range(1, places))
     axioms = f"{PREFIXES.replace('PREFIX', '@prefix').replace('>', '> .')} ex:partOf a owl:TransitiveProperty ."
     memento.service.stores.graph.load(f"{axioms} {tree}".encode(), data_iri("local", "places"))
-    first, seconds = timed(memento.infer)
+    first, seconds = timed(memento.graphs.infer)
     spent["note and query, much inferred"] = noted(memento, count)
     refresh, scope = memento.service.stores.inferences.refresh, memento.context.scope(None)
     spent["nothing new to infer"] = [timed(lambda: refresh(scope, now()))[1] for _ in range(count)]

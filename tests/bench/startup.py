@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     with TemporaryDirectory(prefix="memento-bench-") as name:
         folder = Path(name)
         with memory_in(folder, chosen.model) as owned:
-            owned.import_notes(life.notes(chosen.notes), consolidate=False)
+            owned.intake.import_notes(life.notes(chosen.notes), consolidate=False)
         with serving(folder, chosen.model) as cold_s:
             pass
         with serving(folder, chosen.model) as start_s:

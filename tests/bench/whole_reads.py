@@ -36,16 +36,16 @@ READS: dict[str, Callable[[Memento, str, str], object]] = {
     "list, from the 5,000th": lambda m, memory, name: m.list(offset=5_000),
     "list by tag": lambda m, memory, name: m.list(tags=["tag7"]),
     "list by entity": lambda m, memory, name: m.list(entity=name),
-    "tags": lambda m, memory, name: m.tags(),
-    "entities": lambda m, memory, name: m.entities(),
+    "tags": lambda m, memory, name: m.review.tags(),
+    "entities": lambda m, memory, name: m.graphs.entities(),
     "timeline": lambda m, memory, name: m.timeline(name),
-    "counts": lambda m, memory, name: m.memory_stats(),
-    "find keys": lambda m, memory, name: m.find_keys(name),
-    "related": lambda m, memory, name: m.related(memory),
-    "activate": lambda m, memory, name: m.activate([memory]),
-    "map": lambda m, memory, name: m.manifest(fresh=True),
-    "archive, tried": lambda m, memory, name: m.archive(dry_run=True),
-    "compaction, tried": lambda m, memory, name: m.compact(dry_run=True),
+    "counts": lambda m, memory, name: m.keys.memory_stats(),
+    "find keys": lambda m, memory, name: m.keys.find(name),
+    "related": lambda m, memory, name: m.keys.related(memory),
+    "activate": lambda m, memory, name: m.living.activate([memory]),
+    "map": lambda m, memory, name: m.graphs.manifest(fresh=True),
+    "archive, tried": lambda m, memory, name: m.living.archive(dry_run=True),
+    "compaction, tried": lambda m, memory, name: m.admin.compact(dry_run=True),
 }
 
 
@@ -95,7 +95,7 @@ def ask_each(folder: Path, kind: str) -> dict[str, Any]:
     opened(folder, index=index, vectors=WordVectors).close()
     figures: dict[str, Any] = {}
     with opened(folder, index=index, vectors=WordVectors) as memento:
-        [entity, *_] = memento.entities(limit=1)
+        [entity, *_] = memento.graphs.entities(limit=1)
         memory = memento.list(limit=1)[0].iri
         for name, read in READS.items():
             forget = getattr(memento.service.stores.indexes, "forget", None)

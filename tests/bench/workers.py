@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     with TemporaryDirectory(prefix="memento-bench-") as name, ExitStack() as running:
         one, many = Path(name) / "one", Path(name) / "many"
         with memory_in(one, chosen.model) as owned:
-            owned.import_notes(life.notes(chosen.notes), consolidate=False)
+            owned.intake.import_notes(life.notes(chosen.notes), consolidate=False)
         shutil.copytree(one, many)
         provider = running.enter_context(printing_its_port([str(HERE.parent / "upstream.py")]))
         services = [

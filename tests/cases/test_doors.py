@@ -105,7 +105,7 @@ def test_a_row_that_would_lose_its_verdict_is_refused_and_named(
 
 def test_what_is_wrong_is_told_in_plain_words_that_name_the_field(home: Path, opening: Opened) -> None:
     memento = opening(home="web")
-    run = memento.plan_task("Look.", steps=["Look."]).run.iri
+    run = memento.cases.plan_task("Look.", steps=["Look."]).run.iri
     wrong = [
         ("/cases/plan", '{"task": ""}', "task must not be empty"),
         ("/cases/plan", '{"task": "x", "steps": [" "]}', "step 1 must not be empty"),
@@ -177,7 +177,7 @@ def test_a_plan_uses_mementos_own_tools_and_those_of_the_files_at_once(
             'read_file {"path": "a.txt"}',
             'memento_note {"content": "I read {{1}} in a file.", "confirmed": true}',
         ]
-        done = memento.execute_task(memento.plan_task("Note what a.txt says.", steps=steps).run.iri)
+        done = memento.cases.execute_task(memento.cases.plan_task("Note what a.txt says.", steps=steps).run.iri)
 
     assert done.ending == "done", done.reason
     assert "hello" in notes.list()[0].content
@@ -189,7 +189,7 @@ def test_a_plan_may_use_the_very_memory_that_keeps_it(opening: Opened, memento: 
         knobs = opening(home="unused", servers=json.dumps(servers)).settings
         memento.service.settings = knobs
         steps = ['memento_note {"content": "I live in Lisbon.", "confirmed": true}']
-        done = memento.execute_task(memento.plan_task("Note it.", steps=steps).run.iri)
+        done = memento.cases.execute_task(memento.cases.plan_task("Note it.", steps=steps).run.iri)
 
     assert done.ending == "done", done.reason
     assert "Lisbon" in memento.list()[0].content
@@ -199,17 +199,17 @@ def test_cases_are_read_by_sparql_and_by_nobody_who_may_not(opening: Opened) -> 
     from memento.access import Access
 
     memento = opening()
-    memento.plan_task("Fetch the canary.", steps=["Look."], domain="zoo")
+    memento.cases.plan_task("Fetch the canary.", steps=["Look."], domain="zoo")
     asked = (
         "SELECT ?t { GRAPH ?g { ?step a <http://purl.org/memento/SubtaskRecord> ; <http://purl.org/memento/task> ?t } }"
     )
 
-    assert b"Look." in memento.query(asked, accept="text/csv")[0]
+    assert b"Look." in memento.graphs.query_bytes(asked, accept="text/csv")[0]
     for access in (
         Access(tenant="rival", right="admin"),
         Access(tenant="local", right="admin", namespaces=("main",)),
     ):
-        assert b"Look." not in memento.with_access(access).query(asked, accept="text/csv")[0]
+        assert b"Look." not in memento.with_access(access).graphs.query_bytes(asked, accept="text/csv")[0]
 
 
 def test_the_group_has_its_tools_under_names_of_their_own() -> None:
@@ -238,7 +238,7 @@ def test_a_single_case_may_be_posted_and_cases_are_listed_by_a_task(opening: Ope
 def test_recall_brings_cases_where_they_are_asked_for(opening: Opened) -> None:
     memento = opening()
     memento.note("I book trains at the station in Faro.")
-    [case] = memento.add_cases([CaseRow(task="Book a train to Faro.", plan="1. Look.", outcome="success")])
+    [case] = memento.cases.add([CaseRow(task="Book a train to Faro.", plan="1. Look.", outcome="success")])
     asked = memento.recall("How do I book a train to Faro?", cases=2)
 
     assert asked.cases is not None and [one.iri for one in asked.cases.positives] == [case]
@@ -256,14 +256,14 @@ def test_a_case_as_the_first_design_writes_it_in_turtle_is_taken_in(opening: Ope
             2. Measure it.
           ''' ; m:timestamp "2025-02-03T04:05:06Z" ; prov:wasDerivedFrom <urn:x:book> ."""
     )
-    first, again = (memento.import_rdf(tmp_path / "case.ttl") for _ in range(2))
-    [case] = memento.list_cases()
+    first, again = (memento.intake.import_rdf(tmp_path / "case.ttl") for _ in range(2))
+    [case] = memento.cases.list()
 
     assert (first.cases, again.added) == (1, 0)
     assert (case.task, case.plan, case.reward) == ("How deep is the sea?", "1. Ask a diver.\n2. Measure it.", 0.75)
     assert case.at.isoformat() == "2025-02-03T04:05:06+00:00"
-    assert memento.retrieve_cases("How deep is the ocean?").positives[0].iri == case.iri
-    assert memento.check() == ()
+    assert memento.cases.retrieve("How deep is the ocean?").positives[0].iri == case.iri
+    assert memento.admin.check() == ()
 
 
 def test_a_group_that_is_switched_off_is_not_told_of() -> None:

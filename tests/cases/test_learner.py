@@ -50,10 +50,10 @@ def taught(memento: Memento, rounds: int, k: int = 2) -> None:
     for number in range(rounds):
         place = PLACES[(number * 3 + number // 8) % len(PLACES)]
         task = f"Tell Me About {place} Now?" if number % 2 else f"tell me about {place.lower()} now"
-        found = memento.retrieve_cases(task, k=k)
+        found = memento.cases.retrieve(task, k=k)
         single: dict[str, float] = {one.iri: float(is_loud(one.task) == is_loud(task)) for one in found.positives}
         assert found.retrieval
-        memento.reward_cases(found.retrieval, single=single)
+        memento.cases.reward(found.retrieval, single=single)
 
 
 def hits(found: CasesFound, k: int) -> float:
@@ -82,11 +82,11 @@ class Lesson:
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Lesson:
     path = tmp_path_factory.mktemp("lesson")
     with opened(path) as memento:
-        memento.add_cases([*LOUD, *QUIET])
-        before = memento.retrieve_cases(ASKED, k=8)
+        memento.cases.add([*LOUD, *QUIET])
+        before = memento.cases.retrieve(ASKED, k=8)
         taught(memento, 40)
-        status, after = memento.case_status(), memento.retrieve_cases(ASKED, k=8)
-        assert memento.check() == ()
+        status, after = memento.cases.status(), memento.cases.retrieve(ASKED, k=8)
+        assert memento.admin.check() == ()
     return Lesson(path / "home", before, after, status)
 
 
@@ -105,20 +105,20 @@ def test_cases_that_earn_come_first(lesson: Lesson) -> None:
 def test_what_was_learned_survives_a_restart(lesson: Lesson, tmp_path: Path) -> None:
     lesson.copied(tmp_path)
     with opened(tmp_path) as memento:
-        again = memento.retrieve_cases(ASKED, k=8)
+        again = memento.cases.retrieve(ASKED, k=8)
 
         # A moment later: the cases are older.
         assert [one.iri for one in again.positives] == [one.iri for one in lesson.after.positives]
         assert [one.q for one in again.positives] == pytest.approx([one.q for one in lesson.after.positives], abs=1e-3)
-        assert memento.case_status() == lesson.status
+        assert memento.cases.status() == lesson.status
 
 
 def test_without_its_weights_it_learns_anew_from_the_graph(lesson: Lesson, tmp_path: Path) -> None:
     lesson.copied(tmp_path).unlink()
     with opened(tmp_path) as memento:
-        found = memento.retrieve_cases("tell me about coimbra now", k=8)
+        found = memento.cases.retrieve("tell me about coimbra now", k=8)
 
-        assert (found.ranking, memento.case_status().updates) == ("q", 8)
+        assert (found.ranking, memento.cases.status().updates) == ("q", 8)
         assert hits(found, 8) >= 0.75
 
 
@@ -130,11 +130,11 @@ def test_weights_of_another_embedder_are_not_used(lesson: Lesson, tmp_path: Path
     write_weights(path, {name: array * 0 for name, array in kept[0].items()}, {**kept[1], "embedder": "another"})
     (tmp_path / "home" / "vectors.sqlite").unlink()
     with opened(tmp_path) as memento:
-        found = memento.retrieve_cases("tell me about coimbra now", k=8)
+        found = memento.cases.retrieve("tell me about coimbra now", k=8)
 
         assert found.ranking == "q"
         assert hits(found, 8) >= 0.75
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
     again = read_weights(path)
     assert again is not None
     assert again[1]["embedder"] == "trigram-256"
@@ -142,65 +142,65 @@ def test_weights_of_another_embedder_are_not_used(lesson: Lesson, tmp_path: Path
 
 def test_the_setting_cosine_leaves_q_out(tmp_path: Path) -> None:
     with opened(tmp_path, CasesSettings(ranking="cosine")) as memento:
-        memento.add_cases([*LOUD, *QUIET])
+        memento.cases.add([*LOUD, *QUIET])
         taught(memento, 30)
-        found = memento.retrieve_cases("tell me about coimbra now", k=8)
+        found = memento.cases.retrieve("tell me about coimbra now", k=8)
 
         assert (found.beta, found.ranking) == (0, "cosine")
         assert [one.score for one in found.positives] == [one.cosine for one in found.positives]
 
 
 def test_all_cases_that_were_shown_share_the_credit(memento: Memento) -> None:
-    memento.add_cases([*LOUD[:2], CaseRow(task="Tell Me?", plan="1. Fail.", outcome="failure")])
-    found = memento.retrieve_cases("Tell Me About Faro Now?")
+    memento.cases.add([*LOUD[:2], CaseRow(task="Tell Me?", plan="1. Fail.", outcome="failure")])
+    found = memento.cases.retrieve("Tell Me About Faro Now?")
     assert found.retrieval
-    credited = memento.reward_cases(found.retrieval, "partial")
+    credited = memento.cases.reward(found.retrieval, "partial")
 
     assert set(credited.cases) == {one.iri for one in (*found.positives, *found.negatives)}
-    assert {(one.uses, one.earned) for one in memento.list_cases()} == {(1, 0.5)}
+    assert {(one.uses, one.earned) for one in memento.cases.list()} == {(1, 0.5)}
     assert credited.labelled == 3
 
 
 def test_a_reward_told_again_replaces_the_first(memento: Memento) -> None:
-    memento.add_cases(LOUD[:1])
-    found = memento.retrieve_cases("Tell Me About Faro Now?")
+    memento.cases.add(LOUD[:1])
+    found = memento.cases.retrieve("Tell Me About Faro Now?")
     assert found.retrieval
-    memento.reward_cases(found.retrieval, "failure")
-    memento.reward_cases(found.retrieval, "success")
-    [case] = memento.list_cases()
+    memento.cases.reward(found.retrieval, "failure")
+    memento.cases.reward(found.retrieval, "success")
+    [case] = memento.cases.list()
 
     assert (case.uses, case.earned) == (1, 1)
-    assert memento.case_status().labelled == 1
-    assert memento.check() == ()
+    assert memento.cases.status().labelled == 1
+    assert memento.admin.check() == ()
 
 
 def test_single_cases_may_earn_for_themselves(memento: Memento) -> None:
-    memento.add_cases(LOUD[:2])
-    found = memento.retrieve_cases("Tell Me About Faro Now?")
+    memento.cases.add(LOUD[:2])
+    found = memento.cases.retrieve("Tell Me About Faro Now?")
     good, bad = found.positives
     assert found.retrieval
-    memento.reward_cases(found.retrieval, single={good.iri: 1.0})
+    memento.cases.reward(found.retrieval, single={good.iri: 1.0})
 
-    assert memento.get_case(good.iri).earned == 1
-    assert memento.get_case(bad.iri).uses == 0
+    assert memento.cases.get(good.iri).earned == 1
+    assert memento.cases.get(bad.iri).uses == 0
     with pytest.raises(NotFound, match="did not show"):
-        memento.reward_cases(found.retrieval, single={"urn:x:another": 1.0})
+        memento.cases.reward(found.retrieval, single={"urn:x:another": 1.0})
     with pytest.raises(InputError, match="a reward or a judge's score"):
-        memento.reward_cases(found.retrieval)
+        memento.cases.reward(found.retrieval)
     with pytest.raises(NotFound, match="no retrieval"):
-        memento.reward_cases("urn:memento:retrieval:none", "success")
+        memento.cases.reward("urn:memento:retrieval:none", "success")
 
 
 def test_the_case_has_the_mean_of_what_q_said_of_it(tmp_path: Path) -> None:
     with opened(tmp_path) as memento:
-        memento.add_cases(LOUD[:2])
+        memento.cases.add(LOUD[:2])
         said: list[float] = []
         for number in range(16):
-            found = memento.retrieve_cases("Tell Me About Faro Now?", k=1)
+            found = memento.cases.retrieve("Tell Me About Faro Now?", k=1)
             said += [one.q for one in found.positives if one.q is not None]
             assert found.retrieval
-            memento.reward_cases(found.retrieval, "success" if number % 2 else "failure")
-        shown = [case for case in memento.list_cases() if case.q is not None]
+            memento.cases.reward(found.retrieval, "success" if number % 2 else "failure")
+        shown = [case for case in memento.cases.list() if case.q is not None]
 
         assert len(said) == 6  # the first ten pairs taught it
         assert sum(case.q or 0 for case in shown) == pytest.approx(np.mean(said))
@@ -301,10 +301,10 @@ def test_without_torch_likeness_alone_decides_and_nothing_fails(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)  # whoever imports it gets an ImportError
     with opened(tmp_path, CasesSettings(pairs_needed=4, update_every=2)) as memento:
-        memento.add_cases([*LOUD[:3], *QUIET[:3]])
+        memento.cases.add([*LOUD[:3], *QUIET[:3]])
         taught(memento, 6)
-        status = memento.case_status()
+        status = memento.cases.status()
         assert (status.beta, status.updates) == (0.0, 0)
         assert "torch, which learning takes, is not installed" in status.reason and "pip install" in status.reason
-        found = memento.retrieve_cases(ASKED, k=2)
-        assert found.positives and memento.check() == ()
+        found = memento.cases.retrieve(ASKED, k=2)
+        assert found.positives and memento.admin.check() == ()

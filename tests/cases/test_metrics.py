@@ -23,17 +23,17 @@ def test_a_curve_has_at_most_so_many_points_and_leaves_nothing_out() -> None:
 
 
 def test_figures_are_told_from_the_graph(memento: Memento) -> None:
-    memento.add_cases(
+    memento.cases.add(
         [CaseRow(task=f"Feed the {who}.", plan="1. Feed.", outcome="success") for who in ("cat", "dog", "cow")]
     )
-    found = memento.retrieve_cases("Feed the cat.", k=3)
+    found = memento.cases.retrieve("Feed the cat.", k=3)
     assert found.retrieval
-    memento.reward_cases(found.retrieval, single={one.iri: float(one.rank == 2) for one in found.positives})
-    run = memento.start_case("Feed the pig.")
-    memento.record_step(run.iri, "Find it.")
-    memento.record_step(run.iri, "Feed it.", state="failed")
-    memento.complete_case(run.iri, "failure")
-    figures = memento.case_metrics()
+    memento.cases.reward(found.retrieval, single={one.iri: float(one.rank == 2) for one in found.positives})
+    run = memento.cases.start("Feed the pig.")
+    memento.cases.record_step(run.iri, "Find it.")
+    memento.cases.record_step(run.iri, "Feed it.", state="failed")
+    memento.cases.complete(run.iri, "failure")
+    figures = memento.cases.metrics()
 
     assert (figures.cases, figures.retrievals) == (4, 1)
     assert figures.mrr == 0.5
@@ -46,7 +46,7 @@ def test_figures_are_told_from_the_graph(memento: Memento) -> None:
 
 
 def test_nothing_is_told_of_an_empty_domain(memento: Memento) -> None:
-    figures = memento.case_metrics(domain="new")
+    figures = memento.cases.metrics(domain="new")
 
     assert (figures.mrr, figures.ndcg, figures.success_rate, figures.execution_accuracy) == (None, None, None, None)
     assert figures.curve == ()

@@ -26,22 +26,22 @@ def memento(tmp_path: Path) -> Iterator[Memento]:
     """Two cases that were shown for one task, which was a success in part."""
     with open_memento(tmp_path / "home", configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
-        opened.add_cases(FILMS)
-        found = opened.retrieve_cases(ASKED)
+        opened.cases.add(FILMS)
+        found = opened.cases.retrieve(ASKED)
         assert found.retrieval
-        opened.reward_cases(found.retrieval, "partial")
+        opened.cases.reward(found.retrieval, "partial")
         yield opened
 
 
 def rows(memento: Memento, name: str) -> list[dict[str, str]]:
-    body, _ = memento.query(load_query(f"library/{name}").text, accept="text/csv")
+    body, _ = memento.graphs.query_bytes(load_query(f"library/{name}").text, accept="text/csv")
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
 def test_what_cases_have_earned_is_the_mean_over_the_tasks_they_were_shown_for(memento: Memento) -> None:
-    again = memento.retrieve_cases(ASKED, k=1, since="2000-01-01")
+    again = memento.cases.retrieve(ASKED, k=1, since="2000-01-01")
     assert again.retrieval
-    memento.reward_cases(again.retrieval, single={again.positives[0].iri: 1.0})
+    memento.cases.reward(again.retrieval, single={again.positives[0].iri: 1.0})
     told = {
         row["task"]: (float(row["own"]), int(row["shown"]), float(row["earned"]))
         for row in rows(memento, "cases_earned")

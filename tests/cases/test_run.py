@@ -20,29 +20,29 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30
 def test_one_task_fills_all_four_kinds_of_memory(memento: Memento) -> None:
     """Case, subtask and tool memory, and the notes that the task used."""
     noted = memento.note("I like films from Brazil.")
-    run = memento.start_case("Which film came out first, Alien or Brazil?", derived_from=noted.memories)
-    memento.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
-    done = memento.complete_case(run.iri, "success")
-    body, _ = memento.query(
+    run = memento.cases.start("Which film came out first, Alien or Brazil?", derived_from=noted.memories)
+    memento.cases.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
+    done = memento.cases.complete(run.iri, "success")
+    body, _ = memento.graphs.query_bytes(
         """PREFIX mem: <http://purl.org/memento/> PREFIX prov: <http://www.w3.org/ns/prov#>
         ASK { ?case a mem:Case ; mem:hasTrajectory/mem:hasSubtask ?step ; prov:wasDerivedFrom ?memory .
               ?step a mem:SubtaskRecord ; mem:hasToolCall/mem:tool "look_up" . ?memory a mem:Memory }"""
     )
 
     assert b"true" in body
-    assert memento.get_case(done.case).derived_from == noted.memories
-    assert memento.check() == ()
+    assert memento.cases.get(done.case).derived_from == noted.memories
+    assert memento.admin.check() == ()
 
 
 def test_a_case_is_a_corpuscle_whose_parts_a_query_finds(memento: Memento) -> None:
-    run = memento.start_case("Which film came out first?", plan="1. Look up both.")
-    memento.record_step(run.iri, "Look up Brazil.", tools=[CALL])
-    memento.complete_case(run.iri, "success")
+    run = memento.cases.start("Which film came out first?", plan="1. Look up both.")
+    memento.cases.record_step(run.iri, "Look up Brazil.", tools=[CALL])
+    memento.cases.complete(run.iri, "success")
     prefixes = "PREFIX mem: <http://purl.org/memento/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
-    kinds, _ = memento.query(
+    kinds, _ = memento.graphs.query_bytes(
         prefixes + "ASK { GRAPH ?g { mem:Case rdfs:subClassOf <http://purl.org/stuff/ragno/Corpuscle> } }"
     )
-    parts, _ = memento.query(
+    parts, _ = memento.graphs.query_bytes(
         prefixes
         + """SELECT ?task ?reward { ?case a mem:Case ; mem:hasState/mem:content ?task ; mem:hasReward ?reward ;
                mem:hasAction/mem:content ?plan ; mem:timestamp ?at ; mem:hasTrajectory/mem:hasSubtask ?step }""",
@@ -54,12 +54,12 @@ def test_a_case_is_a_corpuscle_whose_parts_a_query_finds(memento: Memento) -> No
 
 
 def test_steps_keep_their_order_and_their_texts(memento: Memento) -> None:
-    run = memento.start_case("Which film came out first?", plan="1. Look up both. 2. Compare.")
-    memento.record_step(run.iri, "Look up Alien.", result="1979")
-    memento.record_step(run.iri, "Look up Brazil.", state="pending", tools=[CALL])
-    memento.record_step(run.iri, "Compare.", result="Alien")
-    memento.record_step(run.iri, "Look up Brazil.", step=1, result=LONG, tools=[CALL, CALL])
-    told = memento.task_run(run.iri)
+    run = memento.cases.start("Which film came out first?", plan="1. Look up both. 2. Compare.")
+    memento.cases.record_step(run.iri, "Look up Alien.", result="1979")
+    memento.cases.record_step(run.iri, "Look up Brazil.", state="pending", tools=[CALL])
+    memento.cases.record_step(run.iri, "Compare.", result="Alien")
+    memento.cases.record_step(run.iri, "Look up Brazil.", step=1, result=LONG, tools=[CALL, CALL])
+    told = memento.cases.task_run(run.iri)
 
     assert [step.task for step in told.steps] == ["Look up Alien.", "Look up Brazil.", "Compare."]
     assert told.steps[1] == TaskStep(
@@ -69,65 +69,67 @@ def test_steps_keep_their_order_and_their_texts(memento: Memento) -> None:
 
 
 def test_a_finished_run_is_packed_and_its_steps_are_shortened_for_sparql(memento: Memento) -> None:
-    run = memento.start_case("Which film came out first?")
-    before = memento.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
-    done = memento.complete_case(run.iri, "success")
-    after = memento.task_run(run.iri)
-    body, _ = memento.query("SELECT ?text { ?x <http://purl.org/memento/result> ?text }", accept="text/csv")
+    run = memento.cases.start("Which film came out first?")
+    before = memento.cases.record_step(run.iri, "Look up Brazil.", result=LONG, tools=[CALL])
+    done = memento.cases.complete(run.iri, "success")
+    after = memento.cases.task_run(run.iri)
+    body, _ = memento.graphs.query_bytes(
+        "SELECT ?text { ?x <http://purl.org/memento/result> ?text }", accept="text/csv"
+    )
 
     assert after.steps == before.steps
     assert (after.state, after.case) == ("done", done.case)
-    assert memento.get_case(done.case).steps == before.steps
+    assert memento.cases.get(done.case).steps == before.steps
     assert max(map(len, body.decode().splitlines())) <= memento.settings.cases.record_chars
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_run_is_taken_up_again_by_another_process(memento: Memento) -> None:
-    run = memento.start_case("Which film came out first?")
-    memento.record_step(run.iri, "Look up Brazil.", result="1985")
+    run = memento.cases.start("Which film came out first?")
+    memento.cases.record_step(run.iri, "Look up Brazil.", result="1985")
     memento.close()
     with open_memento(memento.datadir.path, configured=OFFLINE) as again:
         assert isinstance(again, Memento)
-        told = again.record_step(run.iri, "Compare.", result="Brazil")
-        done = again.complete_case(run.iri, "partial", score=1.0)
+        told = again.cases.record_step(run.iri, "Compare.", result="Brazil")
+        done = again.cases.complete(run.iri, "partial", score=1.0)
 
         assert [step.task for step in told.steps] == ["Look up Brazil.", "Compare."]
-        assert again.get_case(done.case).plan == "1. Look up Brazil.\n2. Compare."
+        assert again.cases.get(done.case).plan == "1. Look up Brazil.\n2. Compare."
         assert done.reward == pytest.approx(2 / 3)
 
 
 def test_completing_tells_the_cases_that_were_shown_and_shows_the_new_one_next_time(memento: Memento) -> None:
-    memento.add_cases([CaseRow(task="Which film came out first, Alien or Dune?", plan="1. Look.", outcome="success")])
-    found = memento.retrieve_cases("Which film came out first, Alien or Brazil?")
-    run = memento.start_case(found.task, plan="1. Look up both.", retrieval=found.retrieval)
-    done = memento.complete_case(run.iri, "failure", reason="It was the wrong one.")
-    again = memento.retrieve_cases(found.task)
+    memento.cases.add([CaseRow(task="Which film came out first, Alien or Dune?", plan="1. Look.", outcome="success")])
+    found = memento.cases.retrieve("Which film came out first, Alien or Brazil?")
+    run = memento.cases.start(found.task, plan="1. Look up both.", retrieval=found.retrieval)
+    done = memento.cases.complete(run.iri, "failure", reason="It was the wrong one.")
+    again = memento.cases.retrieve(found.task)
 
     assert done.credited is not None
     assert done.credited.cases == (found.positives[0].iri,)
     assert again.positives[0].earned == -0.2
     assert [(one.iri, one.plan) for one in again.negatives] == [(done.case, "1. Look up both.")]
-    assert [(v.reward, v.outcome, v.reason) for v in memento.get_case(done.case).verdicts] == [
+    assert [(v.reward, v.outcome, v.reason) for v in memento.cases.get(done.case).verdicts] == [
         (-0.2, "failure", "It was the wrong one.")
     ]
 
 
 def test_a_run_that_cannot_go_on_says_why(memento: Memento) -> None:
-    run = memento.start_case("Which film came out first?")
+    run = memento.cases.start("Which film came out first?")
     with pytest.raises(InputError, match="needs a plan"):
-        memento.complete_case(run.iri, "success")
+        memento.cases.complete(run.iri, "success")
     with pytest.raises(InputError, match="a reward or a judge's score"):
-        memento.complete_case(run.iri)
-    memento.complete_case(run.iri, "success", plan="1. Look.")
+        memento.cases.complete(run.iri)
+    memento.cases.complete(run.iri, "success", plan="1. Look.")
 
     with pytest.raises(Conflict, match="complete already"):
-        memento.complete_case(run.iri, "success")
+        memento.cases.complete(run.iri, "success")
     with pytest.raises(Conflict, match="complete already"):
-        memento.record_step(run.iri, "Look again.")
+        memento.cases.record_step(run.iri, "Look again.")
     with pytest.raises(NotFound, match="no run"):
-        memento.task_run("urn:memento:trajectory:none")
+        memento.cases.task_run("urn:memento:trajectory:none")
     with pytest.raises(NotFound, match="no retrieval"):
-        memento.start_case("A task", retrieval="urn:memento:retrieval:none")
+        memento.cases.start("A task", retrieval="urn:memento:retrieval:none")
 
 
 @given(st.lists(st.tuples(TEXT, st.none() | TEXT, st.lists(st.tuples(TEXT, TEXT), max_size=3)), max_size=5))

@@ -21,7 +21,7 @@ def test_a_correction_takes_the_place_of_what_never_was_true(memento: Memento) -
     assert found.content == "I work at Google."
     assert found.valid_at == at("2024-03-01")
     assert (str(MEM.supersedes), noted.memories[0]) in memento.get(done.memories[0]).properties
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_correction_may_say_since_when(memento: Memento) -> None:
@@ -29,7 +29,7 @@ def test_a_correction_may_say_since_when(memento: Memento) -> None:
     done = memento.correct(noted.memories[0], "I live in Rome.", at="2024-01-01")
 
     assert dict(memento.get(done.memories[0]).properties)[MEM.validAt] == "2024-01-01T00:00:00Z"
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_is_over_is_corrected_as_what_is_over(memento: Memento) -> None:
@@ -40,7 +40,7 @@ def test_what_is_over_is_corrected_as_what_is_over(memento: Memento) -> None:
     assert contents(memento) == {"I work at Microsoft."}
     [then] = [one.content for one in memento.recall("Where do I work?", as_of="2020-01-01", gate=False).memories]
     assert then == "I work at Google."
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_text_without_a_name_is_about_what_the_memory_was_about(memento: Memento) -> None:
@@ -49,7 +49,9 @@ def test_a_text_without_a_name_is_about_what_the_memory_was_about(memento: Memen
     about = {value for name, value in memento.get(old).properties if name == MEM.about}
 
     assert about
-    assert {value for name, value in memento.get(new).properties if name == MEM.about} >= about or memento.check() == ()
+    assert {
+        value for name, value in memento.get(new).properties if name == MEM.about
+    } >= about or memento.admin.check() == ()
 
 
 def test_what_cannot_be_corrected_is_refused_with_what_to_do(memento: Memento) -> None:
@@ -77,7 +79,7 @@ def test_an_invalidation_is_taken_back(memento: Memento, by: str) -> None:
 
     assert (done.restored, done.invalidator, done.invalidation) == (old, new.memories[0], invalidation)
     assert contents(memento) == {"I work at Google.", "I work at Microsoft."}
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     with pytest.raises(NotFound):
         memento.undo(old)
     with pytest.raises(NotFound):
@@ -93,7 +95,7 @@ def test_what_two_have_retired_ends_with_the_other_when_one_is_taken_back(mement
 
     assert done.invalidator == between
     assert dict(memento.get(old).properties)[MEM.invalidAt] == "2025-01-01T00:00:00Z"
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_is_retired_again_was_believed_until_then(memento: Memento) -> None:
@@ -104,6 +106,6 @@ def test_what_is_retired_again_was_believed_until_then(memento: Memento) -> None
     memento.note("I work at Acme.", at="2025-01-01")
 
     assert restored.current == 2
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     with pytest.raises(NotFound):
         memento.undo("nonsense")

@@ -30,7 +30,7 @@ def test_likely_rivals_both_stay_and_are_listed(memento: Memento) -> None:
     memento.note("The team hosts on Heroku.", at="2026-01-05")
     memento.note("The team hosts on Hetzner.", at="2026-02-05")
 
-    [dispute] = memento.disputes()
+    [dispute] = memento.review.disputes()
 
     assert set(dispute.contents) == {"The team hosts on Heroku.", "The team hosts on Hetzner."}
     assert 0.5 <= dispute.confidence < 1
@@ -41,14 +41,14 @@ def test_a_dispute_is_settled_by_hand_and_says_so(memento: Memento) -> None:
     old = memento.note("The team hosts on Heroku.", at="2026-01-05").memories[0]
     new = memento.note("The team hosts on Hetzner.", at="2026-02-05").memories[0]
 
-    settled = memento.settle(new, old, reason="Heroku was given up")
+    settled = memento.review.settle(new, old, reason="Heroku was given up")
 
-    assert memento.disputes() == ()
+    assert memento.review.disputes() == ()
     assert [one.content for one in memento.list()] == ["The team hosts on Hetzner."]
     assert (str(MEM.reason), "Heroku was given up") in memento.get(settled.invalidation).properties
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     with pytest.raises(InputError, match="over already"):
-        memento.settle(new, old)
+        memento.review.settle(new, old)
 
     memento.undo(settled.invalidation)
 
@@ -61,28 +61,28 @@ def test_what_was_settled_is_in_dispute_again_once_that_is_undone(memento: Memen
         one = memento.note("The team hosts on Heroku.", at="2026-01-05").memories[0]
         other = memento.note("The team hosts on Hetzner.", at="2026-02-05").memories[0]
     else:
-        one = memento.remember("The launch is on Monday.", ["launch"]).saved
-        other = memento.remember("The budget is small.", ["budget"]).saved
+        one = memento.keys.remember("The launch is on Monday.", ["launch"]).saved
+        other = memento.keys.remember("The budget is small.", ["budget"]).saved
     if flag == "contradiction":
         both = f"<{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}>"
-        memento.update(f"INSERT DATA {{ GRAPH <{Scope().graph}> {{ {both} }} }}")
-    before = memento.disputes()
+        memento.graphs.update(f"INSERT DATA {{ GRAPH <{Scope().graph}> {{ {both} }} }}")
+    before = memento.review.disputes()
     assert len(before) == (flag != "none")
 
-    settled = memento.settle(one, other)
-    assert memento.disputes() == ()
+    settled = memento.review.settle(one, other)
+    assert memento.review.disputes() == ()
     memento.undo(settled.invalidation)
 
-    assert memento.disputes() == before
+    assert memento.review.disputes() == before
 
 
 def test_nothing_is_in_dispute_with_itself_or_with_what_is_not_there(memento: Memento) -> None:
     one = memento.note("The team hosts on Heroku.").memories[0]
 
     with pytest.raises(InputError):
-        memento.settle(one, one)
+        memento.review.settle(one, one)
     with pytest.raises(NotFound):
-        memento.settle(one, "urn:memento:memory:none")
+        memento.review.settle(one, "urn:memento:memory:none")
 
 
 def test_sparql_says_what_is_held_of_a_relation_and_when(memento: Memento) -> None:
@@ -106,7 +106,9 @@ def test_erasing_a_memory_takes_what_it_states_with_it(memento: Memento) -> None
 
     memento.forget(noted.memories[0], erase=True)
 
-    answer = memento.query("SELECT * { GRAPH ?g { ?s a <http://purl.org/memento/Claim> } }", accept="text/csv")[0]
+    answer = memento.graphs.query_bytes(
+        "SELECT * { GRAPH ?g { ?s a <http://purl.org/memento/Claim> } }", accept="text/csv"
+    )[0]
     assert b"claim" not in answer
 
 

@@ -42,7 +42,7 @@ class Over:
 
 
 def ended(memento: Memento) -> list[Over]:
-    body, _ = memento.query(_ENDED, accept="application/sparql-results+json")
+    body, _ = memento.graphs.query_bytes(_ENDED, accept="application/sparql-results+json")
     rows = msgspec.json.decode(body)["results"]["bindings"]
     return [
         Over(
@@ -60,7 +60,7 @@ def tell(memento: Memento, *notes: str) -> list[str]:
     """Tell notes a month apart, and return the words that are over, with those that ended them."""
     for month, text in enumerate(notes, start=1):
         memento.note(text, at=f"2024-{month:02}-01")
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     return [f"{one.words} ← {one.by}" for one in ended(memento)]
 
 
@@ -141,7 +141,7 @@ def test_one_claim_of_a_memory_ends_and_the_rest_of_it_stays(memento: Memento) -
     ]
     [part] = recalled.ended
     assert (part.words, part.at, part.reason) == ("The rent is 1,250", at("2024-05-01"), over.reason)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_was_not_known_then_is_not_told_of_an_earlier_belief(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_memory_is_past_once_the_last_of_its_claims_is(memento: Memento) -> No
     assert first.invalidated == ()
     assert last.invalidated == old.memories
     assert dict(memento.get(old.memories[0]).properties)[MEM.invalidAt][:10] == "2024-03-01"
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_who_a_description_is_about_may_be_told_in_the_sentence_before(memento: Memento) -> None:
@@ -271,7 +271,7 @@ def test_nothing_in_one_note_ends_another_piece_of_it(memento: Memento) -> None:
 
     assert len(noted.memories) > 1
     assert ended(memento) == []
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_denial_of_another_value_ends_nothing(memento: Memento) -> None:
@@ -299,7 +299,7 @@ def test_a_correction_holds_for_every_time_for_which_the_mistake_was_told(
     assert over.since == "2024-01-01"
     assert dict(memento.get(noted.memories[0]).properties)[MEM.validAt][:10] == "2024-01-01"
     assert contents(memento) == {right}
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_temporary_state_leaves_the_standing_one_and_closes_by_itself(memento: Memento) -> None:
@@ -337,7 +337,7 @@ def test_a_history_is_the_same_in_whatever_order_it_is_told(memento: Memento, or
     held = [(one.words, one.since) for one in ended(memento)]
     assert held == [("I live in Rome", "2021-01-01"), ("I live in Oslo", "2022-01-01")]
     assert contents(memento) == {"I live in Bern."}
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_an_old_change_told_late_is_over_since_the_belief_it_precedes(memento: Memento) -> None:
@@ -356,7 +356,7 @@ def test_the_end_of_a_belief_moves_when_something_turns_out_to_have_come_between
     memento.note("We no longer use Redis.", at="2024-03-01")
 
     assert [(one.words, one.since) for one in ended(memento)] == [("We use Redis", "2024-03-01")]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_is_yet_to_come_ends_the_present_only_then(memento: Memento) -> None:
@@ -377,7 +377,7 @@ def flat(memento: Memento) -> Memento:
 
 
 def find_claim(memento: Memento, words: str) -> IRI:
-    body, _ = memento.query(
+    body, _ = memento.graphs.query_bytes(
         f'SELECT ?c {{ GRAPH ?g {{ ?c <{MEM.words}> "{words}" }} }}', accept="application/sparql-results+json"
     )
     [row] = msgspec.json.decode(body)["results"]["bindings"]
@@ -393,7 +393,7 @@ def test_the_end_of_a_claim_is_taken_back(flat: Memento, by: str) -> None:
 
     assert (done.restored, done.invalidation) == (memory, invalidation)
     assert ended(flat) == []
-    assert flat.check() == ()
+    assert flat.admin.check() == ()
     with pytest.raises(NotFound):
         flat.undo(over.iri)
 
@@ -406,7 +406,7 @@ def test_with_a_memory_all_comes_back_that_the_same_note_had_ended(memento: Meme
 
     assert ended(memento) == []
     assert MEM.invalidAt not in dict(memento.get(old).properties)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_with_one_claim_the_memory_comes_back_that_had_ended_with_it(memento: Memento) -> None:
@@ -418,7 +418,7 @@ def test_with_one_claim_the_memory_comes_back_that_had_ended_with_it(memento: Me
 
     assert [one.words for one in ended(memento)] == ["I work at Acme"]
     assert MEM.invalidAt not in dict(memento.get(old).properties)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_one_claim_is_corrected_and_the_rest_of_its_memory_stays(memento: Memento) -> None:
@@ -430,10 +430,10 @@ def test_one_claim_is_corrected_and_the_rest_of_its_memory_stays(memento: Mement
     assert (wrong.since, wrong.by) == ("2024-01-10", "My landlord is Aldo Bruno")
     assert done.invalidated == ()
     assert dict(memento.get(done.memories[0]).properties)[MEM.validAt][:10] == "2024-01-10"
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     again = memento.correct(claim, "My landlord is Alda Bruno.")  # an old claim leads to what took its place
     assert again.invalidated == done.memories
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     with pytest.raises(InputError, match="no statement is found"):
         memento.correct(find_claim(memento, "I work at Acme"), "hm")
     with pytest.raises(NotFound):
@@ -450,10 +450,10 @@ def test_a_claim_is_forgotten_alone_and_comes_back(flat: Memento) -> None:
     assert memory in [one.iri for one in flat.list()]
     with pytest.raises(InputError, match=f"erase the memory <{memory}>"):
         flat.forget(claim, erase=True)
-    assert flat.unforget(claim).contents == {claim: "My landlord is Aldo Bruni"}
+    assert flat.review.unforget(claim).contents == {claim: "My landlord is Aldo Bruni"}
     with pytest.raises(NotFound):
-        flat.unforget(claim)
-    assert flat.check() == ()
+        flat.review.unforget(claim)
+    assert flat.admin.check() == ()
 
 
 @pytest.mark.parametrize("which", ["older", "newer"])
@@ -461,12 +461,12 @@ def test_erasing_one_side_of_an_ending_leaves_no_half_of_it(flat: Memento, which
     newer, older = flat.list()
     gone = older if which == "older" else newer
     flat.forget(gone.iri, erase=True)
-    body, _ = flat.query("SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }", accept="text/csv")
+    body, _ = flat.graphs.query_bytes("SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }", accept="text/csv")
 
     assert gone.content.encode() not in body
     assert b"urn:memento:invalidation:" not in body
     assert [(one.words, one.by) for one in ended(flat)] == ([] if which == "older" else [("The rent is 1,250", "")])
-    assert flat.check() == ()
+    assert flat.admin.check() == ()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def rows(memento: Memento, where: str, *columns: str) -> list[tuple[str, ...]]:
     asked = (
         f"PREFIX mem: <http://purl.org/memento/> SELECT {' '.join(f'?{one}' for one in columns)} WHERE {{ {where} }}"
     )
-    body, _ = memento.query(asked, accept="text/csv")
+    body, _ = memento.graphs.query_bytes(asked, accept="text/csv")
     return sorted(tuple(row[one] for one in columns) for row in csv.DictReader(io.StringIO(body.decode())))
 
 
@@ -83,7 +83,7 @@ def test_an_entity_keeps_being_well_known_or_not_and_its_kind_is_one_of_the_list
             ("http://purl.org/memento/Technology", "an editor", "false")
         ]
         with pytest.raises(MementoError, match=r"entityType|kind"):
-            memento.update(
+            memento.graphs.update(
                 'PREFIX mem: <http://purl.org/memento/> INSERT DATA { <urn:memento:entity:x> a mem:Entity ; mem:name "Rex" ; '
                 "mem:entityType mem:Animal }"
             )
@@ -92,7 +92,7 @@ def test_an_entity_keeps_being_well_known_or_not_and_its_kind_is_one_of_the_list
 def test_the_words_of_a_note_cannot_be_changed(memento: Memento) -> None:
     said = memento.note("I prefer tea.").note
     with pytest.raises(MementoError):
-        memento.update(
+        memento.graphs.update(
             "PREFIX mem: <http://purl.org/memento/> "
             f'DELETE {{ <{said}> mem:content ?said }} INSERT {{ <{said}> mem:content "I prefer gin." }} '
             f"WHERE {{ <{said}> mem:content ?said }}"
@@ -210,7 +210,7 @@ def test_the_ontology_is_there_once_however_often_a_memory_is_opened(tmp_path: P
     counts = []
     for _ in range(2):
         with open_memento(tmp_path, configured=OFFLINE) as memento:
-            body, _ = memento.query(
+            body, _ = memento.graphs.query_bytes(
                 "SELECT (COUNT(*) AS ?n) WHERE { GRAPH <urn:memento:ontology> { ?s ?p ?o } }", accept="text/csv"
             )
             counts.append(int(body.split()[1]))

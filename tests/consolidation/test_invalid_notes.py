@@ -54,16 +54,16 @@ def test_a_violation_keeps_the_note_pending_with_the_report(folder: Memento) -> 
     careless = Careless("model")
     memento = understood_by(folder, careless)
     noted = memento.note("I work at Google.")
-    state = memento.note_status(str(noted.note))
+    state = memento.review.note_status(str(noted.note))
 
     assert noted.pending
     assert (state.state, state.error) == ("pending", "ShapeViolation")
     assert "ClaimShape" in (state.reason or "")
     assert contents(memento) == set()
-    assert [one.what for one in memento.check()] == ["pending-note"]
+    assert [one.what for one in memento.admin.check()] == ["pending-note"]
     careless.blank = False
-    assert [one.state for one in memento.retry()] == ["consolidated"]
-    assert memento.check() == ()
+    assert [one.state for one in memento.review.retry()] == ["consolidated"]
+    assert memento.admin.check() == ()
 
 
 def test_what_conforms_passes_with_all_that_it_refers_to(folder: Memento) -> None:
@@ -77,7 +77,7 @@ def test_what_conforms_passes_with_all_that_it_refers_to(folder: Memento) -> Non
         ("2022-01-01", "I work at Acme."),
     ):
         assert not memento.note(text, at=when, session="s", speaker="Anna" if "Anna" in text else None).pending
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_rules_are_held_against_the_shapes_where_the_settings_say_so(tmp_path: Path) -> None:
@@ -90,4 +90,4 @@ def test_rules_are_held_against_the_shapes_where_the_settings_say_so(tmp_path: P
             understood_by(memento, careless).note("I live in Rome.")
 
         assert "ClaimShape" in caught.value.report
-        assert memento.check() == ()
+        assert memento.admin.check() == ()

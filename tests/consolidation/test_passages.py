@@ -103,7 +103,7 @@ def test_a_memory_has_the_words_of_its_note_and_so_have_its_claims(text: str, me
     assert all(0 <= one.start < one.end <= len(draft.content) for draft in drafts for one in draft.claims)
     assert all(noted.contents[iri] in text for iri in noted.memories)
     assert noted.memories
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_short_note_is_one_passage_however_many_things_it_says() -> None:

@@ -44,7 +44,7 @@ def test_a_note_takes_five_questions(tmp_path: Path, script: Understanding) -> N
         assert len(script.questions) == len(set(script.questions)) == 5
         assert len(noted.invalidated) == 1
         assert contents(memento) == {"USER works at Microsoft."}
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_the_branches_run_side_by_side(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_answers_carry_the_texts_of_the_memories_they_name(memento: Memento) -> 
     assert second.contents == texts
     assert memento.note("I work at Microsoft.", idempotency_key="b").contents == texts
     assert second.note is not None
-    assert memento.note_status(second.note).contents == texts
+    assert memento.review.note_status(second.note).contents == texts
     assert memento.undo(first.memories[0]).contents == texts
 
 
@@ -304,7 +304,7 @@ def test_nothing_that_a_note_has_written_is_read_back(memento: Memento, monkeypa
     assert set(noted.invalidated) & set(asked)
     assert not {noted.note, *noted.memories} & set(asked)
     monkeypatch.undo()
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_each_question_of_a_note_has_its_own_settings(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ def until(true: Callable[[], bool]) -> None:
 
 def settled(memento: Memento, iri: str) -> NoteStatus:
     """The status of a note that waits no more."""
-    until(lambda: memento.note_status(iri).state != "pending")
-    return memento.note_status(iri)
+    until(lambda: memento.review.note_status(iri).state != "pending")
+    return memento.review.note_status(iri)
 
 
 def test_a_note_that_nobody_waits_for_is_kept_at_once_and_understood_later(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_note_that_nobody_waits_for_is_kept_at_once_and_understood_later(tmp_p
         noted = memento.note("I use Zed.", wait=False)
         assert noted.pending
         assert noted.note
-        assert memento.note_status(noted.note).state == "pending"
+        assert memento.review.note_status(noted.note).state == "pending"
         assert memento.status().pending == 1
         assert contents(memento) == set()
         may_answer.set()
@@ -57,7 +57,7 @@ def test_a_note_that_nobody_waits_for_is_kept_at_once_and_understood_later(tmp_p
         assert [memento.get(iri).properties for iri in state.memories]
         assert contents(memento) == {"USER uses Zed."}
         assert memento.status().pending == 0
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_rules_too_can_be_left_to_work_by_themselves(memento: Memento) -> None:
@@ -77,7 +77,7 @@ def test_a_note_in_which_nothing_is_new_says_so_when_asked(memento: Memento) -> 
     assert (state.state, state.memories) == ("skipped", ())
     assert state.reason == "it is already known"
     assert memento.get(noted.note).type == "Note"
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_whatever_the_model_does_the_note_is_safe(answer: Any, tmp_path: Path) -
 
         assert noted.pending
         assert noted.note
-        state = memento.note_status(noted.note)
+        state = memento.review.note_status(noted.note)
         assert (state.state, state.attempts, state.error) == ("pending", 1, "ModelError")
         assert state.retry_at is not None
         assert memento.status().pending == 1
         assert contents(memento) == set()
-        assert [one.what for one in memento.check()] == ["pending-note"]
+        assert [one.what for one in memento.admin.check()] == ["pending-note"]
         script.otherwise.clear()
-        [again] = memento.retry()
+        [again] = memento.review.retry()
         assert (again.state, again.error) == ("consolidated", "ModelError")
         assert contents(memento) == {"USER works at Google."}
 
@@ -137,12 +137,12 @@ def test_after_the_last_retry_the_rules_have_their_turn_and_the_graph_says_why(t
         noted = memento.note("I work at Google.")
         assert noted.note
         state = settled(memento, noted.note)
-        [source] = memento.sources(state.memories[0])
+        [source] = memento.review.sources(state.memories[0])
 
         assert (state.state, state.agent, state.attempts, state.error) == ("consolidated", "rules", 2, "ModelError")
         assert (source.agent, source.kind) == ("rules", "rules")
         assert contents(memento) == {"I work at Google."}
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_without_that_it_stays_pending(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_without_that_it_stays_pending(tmp_path: Path) -> None:
             noted = memento.note("I work at Google.")
             assert noted.note
 
-            assert memento.note_status(noted.note).state == "pending"
+            assert memento.review.note_status(noted.note).state == "pending"
             assert contents(memento) == set()
 
 
@@ -169,21 +169,23 @@ def test_a_new_process_goes_on_where_the_old_one_ended(tmp_path: Path) -> None:
                 memento.note("I work at Google.", wait=False, namespace="work"),
             ]
             places = list(zip(kept, (None, "work"), strict=True))
-            until(lambda: all(memento.note_status(str(one.note), namespace=name).attempts for one, name in places))
+            until(
+                lambda: all(memento.review.note_status(str(one.note), namespace=name).attempts for one, name in places)
+            )
         script.otherwise.clear()
         with opened(tmp_path, model) as memento:
             assert kept[0].note
             assert kept[1].note
             until(lambda: memento.status().pending == 0 and memento.status(namespace="work").pending == 0)
-            [memory] = memento.note_status(kept[0].note).memories
+            [memory] = memento.review.note_status(kept[0].note).memories
             said = dict(memento.get(memory).properties)
 
             assert said[MEM.title] == "Drinks"
-            assert memento.sources(memory)[0].said_by == "Ada"
+            assert memento.review.sources(memory)[0].said_by == "Ada"
             assert memento.get(kept[0].note).properties
             assert MEM.speaker not in dict(memento.get(kept[0].note).properties)
-            assert memento.note_status(kept[1].note, namespace="work").state == "consolidated"
-            assert memento.check() == ()
+            assert memento.review.note_status(kept[1].note, namespace="work").state == "consolidated"
+            assert memento.admin.check() == ()
 
 
 def test_the_same_key_is_the_same_note_while_it_waits(tmp_path: Path) -> None:
@@ -220,11 +222,11 @@ def test_a_note_that_is_forgotten_while_it_waits_is_never_understood(tmp_path: P
         assert contents(memento) == {"USER likes tea."}
         if erase:
             with pytest.raises(NotFound):
-                memento.note_status(noted.note)
-            assert b"zebra4711" not in memento.query("SELECT * { ?s ?p ?o }", accept="text/csv")[0]
+                memento.review.note_status(noted.note)
+            assert b"zebra4711" not in memento.graphs.query_bytes("SELECT * { ?s ?p ?o }", accept="text/csv")[0]
         else:
-            assert memento.note_status(noted.note).state == "skipped"
-        assert memento.check() == ()
+            assert memento.review.note_status(noted.note).state == "skipped"
+        assert memento.admin.check() == ()
 
 
 def test_a_note_that_was_forgotten_while_it_waited_waits_again_when_it_is_brought_back(tmp_path: Path) -> None:
@@ -236,24 +238,24 @@ def test_a_note_that_was_forgotten_while_it_waited_waits_again_when_it_is_brough
         noted = memento.note("I like tea.")
         assert noted.pending
         assert noted.note
-        [waiting] = memento.check()
+        [waiting] = memento.admin.check()
         assert (waiting.what, waiting.iri) == ("pending-note", noted.note)
         assert "after 1 attempts" in waiting.detail
         memento.forget(noted.note)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
-        back = memento.unforget(noted.note)
+        back = memento.review.unforget(noted.note)
 
         assert (back.memories, back.notes, back.contents) == ((), (noted.note,), {noted.note: "I like tea."})
         assert settled(memento, noted.note).state == "consolidated"
         assert contents(memento) == {"USER likes tea."}
         with pytest.raises(NotFound, match="nothing of it is forgotten"):
-            memento.unforget(noted.note)
+            memento.review.unforget(noted.note)
 
 
 def test_an_import_for_a_model_is_kept_and_understood_in_the_background(tmp_path: Path) -> None:
     with ScriptedModel(Understanding()) as model, opened(tmp_path, model) as memento:
-        done = memento.import_notes([NoteRow(content=f"I like tea number {n}.") for n in range(3)])
+        done = memento.intake.import_notes([NoteRow(content=f"I like tea number {n}.") for n in range(3)])
 
         assert (done.pending, done.memories, done.skipped) == (3, 0, 0)
         assert all(settled(memento, str(note)).state == "consolidated" for note in done.notes)
@@ -270,7 +272,7 @@ def test_a_budget_of_tokens_puts_a_note_off_instead_of_spending_more(tmp_path: P
             noted = memento.note("I like tea.")
             assert noted.note
 
-            assert "300 tokens" in (memento.note_status(noted.note).reason or "")
+            assert "300 tokens" in (memento.review.note_status(noted.note).reason or "")
 
 
 def test_who_may_not_read_main_is_compared_with_their_own_namespace_alone(tmp_path: Path) -> None:
@@ -286,7 +288,7 @@ def test_who_may_not_read_main_is_compared_with_their_own_namespace_alone(tmp_pa
         guest.note("I live in Rome.")
         noted = guest.note("I live in Paris.", wait=False)
         assert noted.note
-        until(lambda: guest.note_status(str(noted.note)).state == "consolidated")
+        until(lambda: guest.review.note_status(str(noted.note)).state == "consolidated")
 
     assert seen == ["USER lives in Rome."]
 
@@ -295,13 +297,13 @@ def test_a_note_of_another_namespace_is_not_found(memento: Memento) -> None:
     noted = memento.note("I like tea.", namespace="mine")
 
     with pytest.raises(NotFound):
-        memento.note_status(str(noted.note))
+        memento.review.note_status(str(noted.note))
     with pytest.raises(NotFound):
-        memento.note_status("tea")
+        memento.review.note_status("tea")
     with pytest.raises(NotFound):
-        memento.note_status(noted.memories[0], namespace="mine")
+        memento.review.note_status(noted.memories[0], namespace="mine")
 
 
 def test_nothing_waits_where_nothing_was_noted(tmp_path: Path) -> None:
     with open_memento(tmp_path, configured=OFFLINE) as memento:
-        assert memento.retry() == ()
+        assert memento.review.retry() == ()

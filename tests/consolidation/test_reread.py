@@ -32,7 +32,7 @@ _ROWS = [
 
 
 def list_claims(memento: Memento) -> list[str]:
-    body, _ = memento.query(_CLAIMS, accept="text/csv")
+    body, _ = memento.graphs.query_bytes(_CLAIMS, accept="text/csv")
     return body.decode().split("\r\n")[1:-1]
 
 
@@ -90,7 +90,7 @@ def test_what_ended_and_what_has_nothing_in_common_is_not_explained(memento: Mem
 
 
 def test_rows_are_found_at_once_and_their_claims_follow_without_ending_anything(memento: Memento) -> None:
-    memento.import_notes(_ROWS, consolidate=False)
+    memento.intake.import_notes(_ROWS, consolidate=False)
     assert "Karim Osei lives in Turin." in [
         one.content for one in memento.recall("Where does Karim Osei live?").memories
     ]
@@ -105,11 +105,11 @@ def test_rows_are_found_at_once_and_their_claims_follow_without_ending_anything(
         "live in,Turin,Karim Osei lives in Turin",
     ]
     assert [one.invalid_at for one in memento.list()] == [None] * 4
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_later_note_ends_what_a_row_claims(memento: Memento) -> None:
-    memento.import_notes(_ROWS[1:2], consolidate=False)
+    memento.intake.import_notes(_ROWS[1:2], consolidate=False)
     read_all(memento)
 
     noted = memento.note("Karim Osei lives in Genoa now.", at=at("2026-02-05"))
@@ -118,7 +118,7 @@ def test_a_later_note_ends_what_a_row_claims(memento: Memento) -> None:
 
 
 def test_what_another_speaker_says_of_himself_is_his(memento: Memento) -> None:
-    memento.import_notes([NoteRow(content="My boss is Ana Ruiz.", speaker="Olga")], consolidate=False)
+    memento.intake.import_notes([NoteRow(content="My boss is Ana Ruiz.", speaker="Olga")], consolidate=False)
     read_all(memento)
 
     [memory] = memento.list()
@@ -130,7 +130,7 @@ def test_what_another_speaker_says_of_himself_is_his(memento: Memento) -> None:
 
 def test_the_next_process_reads_what_a_row_claims(tmp_path: Path) -> None:
     with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
-        memento.import_notes(_ROWS, consolidate=False)
+        memento.intake.import_notes(_ROWS, consolidate=False)
     with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
         assert read_all(memento) == 4
@@ -138,7 +138,7 @@ def test_the_next_process_reads_what_a_row_claims(tmp_path: Path) -> None:
 
 
 def test_an_erased_row_waits_for_nothing(memento: Memento) -> None:
-    memento.import_notes(_ROWS, consolidate=False)
+    memento.intake.import_notes(_ROWS, consolidate=False)
     [turin] = [one.iri for one in memento.list() if "Turin" in one.content]
     memento.forget(turin, erase=True)
 
@@ -150,18 +150,18 @@ def test_an_erased_row_waits_for_nothing(memento: Memento) -> None:
 
 def test_a_document_claims_nothing_for_the_user(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "novel.md").write_text("# A novel\n\nMy boss is Ana Ruiz. I live in Lima.\n", encoding="utf-8")
-    memento.ingest(str(tmp_path / "novel.md"))
+    memento.intake.ingest(str(tmp_path / "novel.md"))
 
     assert memento.status().unread == 0
 
 
 def test_a_process_that_resumes_reads_in_the_background(tmp_path: Path) -> None:
     with open_memento(tmp_path / "home", configured=OFFLINE) as memento:
-        memento.import_notes(_ROWS, consolidate=False)
+        memento.intake.import_notes(_ROWS, consolidate=False)
     usual = replace(OFFLINE, consolidation=ConsolidationSettings())
     with open_memento(tmp_path / "home", configured=usual) as memento:
         wait_until(lambda: memento.status().unread == 0)
-        memento.import_notes([NoteRow(content="I live in Lima.")], consolidate=False)
+        memento.intake.import_notes([NoteRow(content="I live in Lima.")], consolidate=False)
         wait_until(lambda: memento.status().unread == 0)
         assert isinstance(memento, Memento)
         assert len(list_claims(memento)) == 4

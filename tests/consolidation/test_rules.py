@@ -52,14 +52,14 @@ def test_a_note_on_which_the_reader_fails_is_kept_whole_and_says_so(
     with caplog.at_level(logging.WARNING):
         noted = memento.note("My safe opens with zebra4711. I like tea.")
     (kept,) = memento.list()
-    status = memento.note_status(str(noted.note))
+    status = memento.review.note_status(str(noted.note))
 
     assert kept.content == "My safe opens with zebra4711. I like tea."
     assert noted.verbatim is not None
     assert noted.verbatim.startswith("the rules failed on it (RecursionError at fail:")
     assert (status.state, status.error, status.reason) == ("consolidated", "NotUnderstood", noted.verbatim)
     assert "zebra" not in noted.verbatim + caplog.text
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_correction_on_which_the_reader_fails_is_kept_whole_too(
@@ -71,7 +71,7 @@ def test_a_correction_on_which_the_reader_fails_is_kept_whole_too(
 
     assert corrected.verbatim
     assert corrected.invalidated == (old,)
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_two_notes_that_once_froze_everything_are_read_at_once(memento: Memento) -> None:
@@ -85,7 +85,7 @@ def test_two_notes_that_once_froze_everything_are_read_at_once(memento: Memento)
 
 def test_a_note_that_is_too_long_to_be_read_is_kept_whole_and_says_so(memento: Memento) -> None:
     noted = memento.note(LONG, speaker="Ana", title="Launches")
-    status = memento.note_status(str(noted.note))
+    status = memento.review.note_status(str(noted.note))
     (listed,) = memento.list()
 
     assert noted.verbatim == WHY
@@ -126,7 +126,7 @@ def test_a_retry_with_the_same_key_says_so_again(memento: Memento) -> None:
 
 
 def test_an_import_counts_what_is_kept_whole_and_reads_the_rest(memento: Memento) -> None:
-    imported = memento.import_notes([NoteRow(content="I live in Oslo."), NoteRow(content=LONG)])
+    imported = memento.intake.import_notes([NoteRow(content="I live in Oslo."), NoteRow(content=LONG)])
 
     assert (imported.verbatim, imported.memories) == (1, 2)
     assert {one.content for one in memento.list()} == {"I live in Oslo.", LONG}
@@ -134,7 +134,7 @@ def test_an_import_counts_what_is_kept_whole_and_reads_the_rest(memento: Memento
 
 def test_a_note_that_is_read_later_is_kept_whole_too(memento: Memento) -> None:
     pending = memento.note(LONG, wait=False)
-    (status,) = memento.retry() or (memento.note_status(str(pending.note)),)
+    (status,) = memento.review.retry() or (memento.review.note_status(str(pending.note)),)
 
     assert status.error == "NotUnderstood"
 

@@ -117,7 +117,7 @@ def test_contradictory_notes_of_one_instant_are_both_kept_and_flagged(
         assert contents(chosen) == worded(by, {"I live in Paris.", "I live in Rome."})
         assert (str(MEM.contradicts), second.memories[0]) in chosen.get(first.memories[0]).properties
         assert (str(MEM.contradicts), first.memories[0]) in chosen.get(second.memories[0]).properties
-        assert chosen.check() == ()
+        assert chosen.admin.check() == ()
 
 
 @pytest.mark.parametrize("by", ["rules", "model"])
@@ -133,7 +133,7 @@ def test_history_is_in_order_whatever_order_it_is_told_in(by: str, tmp_path: Pat
         assert employers("2020-01-01") == worded(by, {"I work at Siemens."})
         assert employers("2022-01-01") == worded(by, {"I work at Google."})
         assert employers(None) == worded(by, {"I work at Microsoft."})
-        assert chosen.check() == ()
+        assert chosen.admin.check() == ()
 
 
 @pytest.mark.parametrize("by", ["rules", "model"])
@@ -145,7 +145,7 @@ def test_what_was_true_before_and_is_again_is_two_memories(by: str, tmp_path: Pa
 
         assert contents(chosen) == worded(by, {"I work at Google."})
         assert len(chosen.list(past=True)) == 3
-        assert chosen.check() == ()
+        assert chosen.admin.check() == ()
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,7 +20,7 @@ TEXTS = ["Tea is green.", "Milk is white.", "Coal is black.", "Snow is cold.", "
 def told(memento: Memento, *places: int | None, session: str = "Monday") -> dict[str, str]:
     """Notes of one conversation at these places; their IRIs by text."""
     rows = [NoteRow(content=TEXTS[n], session=session, position=place) for n, place in enumerate(places)]
-    notes = memento.import_notes(rows, consolidate=False).notes
+    notes = memento.intake.import_notes(rows, consolidate=False).notes
     return {str(note): row.content for note, row in zip(notes, rows, strict=True)}
 
 
@@ -32,7 +32,7 @@ def chain(memento: Memento, session: str = "Monday") -> list[str]:
           ?session mem:name "%s" . ?turn mem:session ?session ; mem:content ?text . ?later mem:follows* ?turn .
         } GROUP BY ?turn ?text ORDER BY ?behind
     """
-    body, _ = memento.query(walk % session, accept="application/sparql-results+json")
+    body, _ = memento.graphs.query_bytes(walk % session, accept="application/sparql-results+json")
     rows = json.loads(body)["results"]["bindings"]
     assert [int(row["behind"]["value"]) for row in rows] == list(range(1, len(rows) + 1))  # one line, no fork
     return [row["text"]["value"] for row in rows]
@@ -49,14 +49,14 @@ def test_turns_follow_each_other_in_whatever_order_they_arrive(
         told(memento, *places)
 
         assert chain(memento) == [TEXTS[places.index(place)] for place in range(4, -1, -1)]
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_turns_without_a_place_follow_each_other_as_they_come(memento: Memento) -> None:
     told(memento, None, 7, None, 3, None)
 
     assert chain(memento) == [TEXTS[n] for n in (4, 2, 1, 3, 0)]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_turns_of_the_same_place_stand_as_they_came(memento: Memento) -> None:
@@ -87,12 +87,14 @@ def test_what_is_forgotten_keeps_its_place_and_what_is_erased_leaves_no_gap(meme
     memento.forget(notes[TEXTS[4]], erase=True)
     memento.note("Snow melts in the sun.", session="Monday", position=9)
     assert chain(memento) == ["Snow melts in the sun.", TEXTS[3]]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_rows_that_are_kept_read_the_user_and_what_they_name_once_a_batch(memento: Memento) -> None:
     memento.note("I am called Ola.")
-    memento.import_notes([NoteRow(content="Porto is on the Douro.", title="Porto", speaker="Ola")], consolidate=False)
+    memento.intake.import_notes(
+        [NoteRow(content="Porto is on the Douro.", title="Porto", speaker="Ola")], consolidate=False
+    )
     read: list[str] = []
     store = memento.service.stores.graph
     select = store.select
@@ -106,9 +108,9 @@ def test_rows_that_are_kept_read_the_user_and_what_they_name_once_a_batch(mement
         for n in range(20)
     ]
     with patch.object(store, "select", count):
-        kept = memento.import_notes(rows, consolidate=False)
+        kept = memento.intake.import_notes(rows, consolidate=False)
 
-    entities = [one.name for one in memento.entities()]
+    entities = [one.name for one in memento.graphs.entities()]
     assert kept.memories == 20
     assert sorted(entities).count("Porto") == sorted(entities).count("Eva Lund") == 1
     assert read.count("search/statements") < len(rows)

@@ -67,7 +67,7 @@ def migrate(home: Path, step: str, after: int) -> None:
     with open_memento(home, configured=SETTINGS) as memento:
         owner, name, before = MIGRATION[step]
         deadly(owner, name, after, before=before)
-        memento.migrate(model="trigram", dimensions=64)
+        memento.admin.migrate(model="trigram", dimensions=64)
 
 
 def open_earlier(home: Path, step: str, after: int) -> None:
@@ -94,7 +94,7 @@ def take_turn(home: Path, step: str, after: int, shared: Path) -> None:
         assert isinstance(memento, Memento)
         owner, name, before = SYNC[step]
         deadly(owner, name, after, before=before)
-        memento.sync(shared)
+        memento.admin.sync(shared)
 
 
 def run_and_die(*words: object) -> None:

@@ -18,4 +18,4 @@ if __name__ == "__main__":
             'append_and_wait {"path": "log.txt", "line": "two", "seconds": 60}',
             'append_line {"path": "log.txt", "line": "three"}',
         ]
-        memento.execute_task(memento.plan_task("Write three lines.", steps=steps).run.iri)
+        memento.cases.execute_task(memento.cases.plan_task("Write three lines.", steps=steps).run.iri)

@@ -116,7 +116,7 @@ def write_notes(memento: Memento, name: str, first: int, say: Callable[[object],
             noted = memento.note(text(name, number), idempotency_key=f"{name}{number}")
             say(number)
             if "rebuild" in step and number % 4 == 1:
-                memento.rebuild()
+                memento.admin.rebuild()
             if "erased" in step and number % 3 == 1:
                 memento.forget(noted.memories[0], erase=True)
                 say(-number)

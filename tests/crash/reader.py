@@ -41,7 +41,7 @@ def said(*words: object) -> None:
 def read_on(memento: Memento, memory: str, key: str) -> None:
     """Read for ever; ten reads are let pass into a store before the rest."""
     for number in count(1):
-        memento.read_memory(memory, via=key)
+        memento.keys.read_memory(memory, via=key)
         said("read", number)
         time.sleep(1.2 if number == EARLY else 0.001)
 
@@ -49,20 +49,20 @@ def read_on(memento: Memento, memory: str, key: str) -> None:
 def main(home: str, step: str, rounds: str) -> None:
     memento: Any = open_memento(Path(home), configured=SETTINGS, command="reader")
     assert isinstance(memento, Memento)
-    first = memento.remember("The harbour opens at six.", ["harbour"])
+    first = memento.keys.remember("The harbour opens at six.", ["harbour"])
     said("kept", first.saved)
     if step == "on":
         read_on(memento, first.saved, first.keys[0])
     for number in range(int(rounds)):
-        kept = memento.remember(
+        kept = memento.keys.remember(
             f"Ship number {number} carries {'abcdefghij'[number % 10] * 9}.", ["harbour", f"ship {number}x"]
         )
         said("kept", kept.saved)
         for _ in range(3):
-            memento.read_memory(first.saved, via=first.keys[0])
+            memento.keys.read_memory(first.saved, via=first.keys[0])
         memento.service.reinforcement.write_effects()
         said("written", 3 * (number + 1))
-    memento.read_memory(first.saved, via=first.keys[0])
+    memento.keys.read_memory(first.saved, via=first.keys[0])
     owner, name, before = STEPS[step]
     deadly(owner, name, 0, before=before)
     memento.service.reinforcement.write_effects()

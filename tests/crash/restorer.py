@@ -36,13 +36,13 @@ def main(home: str, folder: str, step: str, state: str) -> None:
     if step in TAKING:
         with open_memento(Path(home), configured=SETTINGS) as memento:
             deadly(*TAKING[step][:2], 0, before=TAKING[step][2])
-            memento.backup(folder)
+            memento.admin.backup(folder)
     elif state == "open":
         opened = open_memento(Path(home), configured=SETTINGS)
         assert isinstance(opened, Memento)
         with opened:
             deadly(*PUTTING[step][:2], 0, before=PUTTING[step][2])
-            opened.restore(folder)
+            opened.admin.restore(folder)
     else:
         deadly(*PUTTING[step][:2], 0, before=PUTTING[step][2])
         restored(home, folder)

@@ -27,7 +27,7 @@ def killed(*words: str) -> None:
 def contents(home: Path) -> set[str]:
     with open_memento(home, configured=SETTINGS) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         return {one.content for one in memento.list()}
 
 
@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Path:
     """A memory that lives in Oslo, with a backup of when it lived in Lisbon."""
     with open_memento(tmp_path / "home", configured=SETTINGS) as memento:
         memento.note("I live in Lisbon.", at="2024-01-01")
-        memento.backup(tmp_path / "backups")
+        memento.admin.backup(tmp_path / "backups")
         memento.note("I live in Oslo.", at="2025-01-01")
         memento.note("I like tea.")
     return tmp_path / "home"
@@ -54,7 +54,7 @@ def test_a_kill_leaves_no_half_backup(step: str, home: Path, tmp_path: Path) -> 
     assert list_backups(tmp_path / "backups") == [before]
     assert contents(home) == NEW
     with open_memento(home, configured=SETTINGS) as memento:
-        made = memento.backup(tmp_path / "backups")
+        made = memento.admin.backup(tmp_path / "backups")
 
     assert list_backups(tmp_path / "backups") == [before, Path(made.folder)]
     assert sorted(path.name for path in (tmp_path / "backups").iterdir()) == [before.name, Path(made.folder).name]
@@ -70,7 +70,7 @@ def test_a_kill_leaves_the_old_memory_or_the_restored_one(step: str, state: str,
     assert contents(home) == (NEW if is_old else OLD)
     assert not (home / "restore.json").exists()
     with open_memento(home, configured=SETTINGS) as memento:
-        memento.restore(tmp_path / "backups")
+        memento.admin.restore(tmp_path / "backups")
     assert contents(home) == OLD
     if not is_old:
         aside = min(home.glob("before-restore-*"))

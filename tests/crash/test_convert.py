@@ -34,7 +34,7 @@ def run_killed(program: str, *words: object) -> None:
 def read_texts(home: Path, key: EncryptionSettings) -> set[str]:
     with open_memento(home, configured=replace(SETTINGS, encryption=key), resume=False) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         return {one.content for one in memento.list()}
 
 
@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memento.note(f"I live in {WORD}.")
         memento.note(f"I like tea from {WORD}.")
         memento.tokens.create("reader", tenant="local", namespaces=[], right="read", at=now())
-        made = Path(memento.backup().folder)
+        made = Path(memento.admin.backup().folder)
         memento.note(f"I own a boat in {WORD}.")
         assert {one.content for one in memento.list()} > TEXTS
     shutil.copytree(made, home / "checkpoints" / made.name)

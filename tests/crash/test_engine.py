@@ -111,7 +111,7 @@ class Round:
             assert time.monotonic() < begin + SETTLED_S
             time.sleep(0.1)
         while not self.is_settled():
-            assert time.monotonic() < begin + SETTLED_S, f"{step}: {self.survivor.check()}"
+            assert time.monotonic() < begin + SETTLED_S, f"{step}: {self.survivor.admin.check()}"
             time.sleep(0.05)
         self.done.append((step, acknowledged, time.monotonic() - begin))
         self.examine()
@@ -125,7 +125,7 @@ class Round:
 
     def examine(self) -> None:
         memento, victim = self.survivor, self.victim
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         quads = list(memento.service.stores.graph.quads(Scope().graph))
         keys = Counter(str(value) for _, predicate, value, _ in quads if predicate == MEM.idempotencyKey)
         assert set(keys.values()) <= {1}

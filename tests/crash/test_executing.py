@@ -30,10 +30,10 @@ def test_what_was_done_is_not_done_again_and_what_may_have_been_is_asked_about(t
         assert child.returncode == -9
         settings = replace(OFFLINE, executor=ExecutorSettings(servers=servers))
         with open_memento(home, configured=settings) as memento:
-            [left] = memento.task_runs(state="pending")
-            asked = memento.execute_task(left.iri)
+            [left] = memento.cases.task_runs(state="pending")
+            asked = memento.cases.execute_task(left.iri)
             before = log.read_text()
-            done = memento.execute_task(left.iri, uncertain="skip")
+            done = memento.cases.execute_task(left.iri, uncertain="skip")
 
     assert [one.state for one in asked.run.steps] == ["done", "pending", "pending"]
     assert asked.ending == "uncertain"

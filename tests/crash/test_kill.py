@@ -40,7 +40,7 @@ def examine(home: Path, acknowledged: int, key: str = "") -> int:
     # A process that the killed one was just starting holds the lock until it begins its own program.
     with open_memento(home, configured=with_key(key), wait_s=60) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         graph = Scope().graph
         quads = list(memento.service.stores.graph.quads(graph))
         notes = {

@@ -45,13 +45,13 @@ def test_a_kill_during_a_migration_loses_nothing_and_it_goes_on(step: str, folde
     with open_memento(home, configured=configured, resume=False) as memento:
         assert isinstance(memento, Memento)
         assert memento.status().embedder == ("trigram-64" if is_moved else "trigram-256")
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         before = read_quads(memento)
         assert memento.recall("Where do I live?", k=1).memories[0].content == "I live in Rome."
-        moved = memento.migrate(model="trigram", dimensions=64)
+        moved = memento.admin.migrate(model="trigram", dimensions=64)
         assert moved.after == "trigram-64"
         assert bool(moved.resumed) == (not is_moved and step != "before the backup")
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         assert read_quads(memento) == before
         assert memento.recall("Where do I live?", k=1).memories[0].content == "I live in Rome."
         assert {path.name for path in home.glob("vectors*")} <= {f"vectors.sqlite{end}" for end in ("", "-wal", "-shm")}

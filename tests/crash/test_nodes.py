@@ -80,7 +80,7 @@ def run(folder: Path, kills: int, seed: int) -> None:
 def examine(home: Path, server: Server, acknowledged: dict[str, int]) -> None:
     with open_memento(home, configured=settings_of(*shared(home, server))) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         quads = list(memento.service.stores.graph.quads(Scope().graph))
         keys = Counter(str(value) for _, predicate, value, _ in quads if predicate == MEM.idempotencyKey)
         assert set(keys.values()) == {1}

@@ -71,7 +71,7 @@ def examine(home: Path, model: ScriptedModel, acknowledged: int) -> None:
             if memento.status().pending == 0:
                 break
             time.sleep(0.01)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         quads = list(memento.service.stores.graph.quads(Scope().graph))
         runs = list(memento.service.stores.graph.quads(Scope().provenance))
         keys = {subject: int(str(value)) for subject, name, value, _ in quads if name == MEM.idempotencyKey}

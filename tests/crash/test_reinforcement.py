@@ -29,12 +29,12 @@ def test_a_kill_loses_no_memory_and_no_reading_that_was_written(tmp_path: Path, 
     assert len(kept) == 1 + ROUNDS
     with open_memento(tmp_path, configured=SETTINGS) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         assert {one.iri for one in memento.list()} == set(kept)
         strength = memento.service.reinforcement.read_numbers(IRI(kept[0]))
         assert strength.access_count in (written, written + 1)
         assert strength.depth == pytest.approx(0.05 * strength.access_count)
-        [link] = memento.read_memory(kept[0]).keys
+        [link] = memento.keys.read_memory(kept[0]).keys
         assert link.weight == pytest.approx(1 + 0.1 * strength.access_count)
 
 
@@ -51,9 +51,9 @@ def test_a_kill_from_outside_loses_the_reading_of_the_last_second_at_most(tmp_pa
     assert reader.returncode == -9
     with open_memento(tmp_path, configured=SETTINGS) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         assert [one.iri for one in memento.list()] == kept
-        strength = memento.strength(kept[0])
+        strength = memento.living.strength(kept[0])
         assert EARLY <= strength.access_count <= read + 1
         assert strength.depth == pytest.approx(min(0.05 * strength.access_count, 1.0))
 

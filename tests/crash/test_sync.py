@@ -38,13 +38,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_at(place / "a") as a, open_at(place / "b") as b:
         a.note("I live in Rome.")
         for machine in (a, b, a):
-            machine.sync(place / "shared")
+            machine.admin.sync(place / "shared")
         gone = a.note("I collect stamps.").memories[0]
-        a.sync(place / "shared")
+        a.admin.sync(place / "shared")
         a.forget(gone, erase=True)
         a.note("I like green tea.")
         b.note("My sister Ana works at Google.")
-        b.sync(place / "shared")
+        b.admin.sync(place / "shared")
     return place
 
 
@@ -57,7 +57,7 @@ def test_a_kill_during_a_turn_loses_nothing_and_doubles_nothing(step: str, place
 
     with open_at(copy / "a") as a, open_at(copy / "b") as b:
         for machine in (a, b, a):
-            machine.sync(copy / "shared")
+            machine.admin.sync(copy / "shared")
         assert digest(a) == digest(b)
         for machine in (a, b):
             said = Counter(one.content for one in machine.list(limit=100))
@@ -66,6 +66,6 @@ def test_a_kill_during_a_turn_loses_nothing_and_doubles_nothing(step: str, place
                 "I like green tea.": 1,
                 "My sister Ana works at Google.": 1,
             }
-            assert machine.check() == ()
-            assert machine.sync(copy / "shared").sent == 0
+            assert machine.admin.check() == ()
+            assert machine.admin.sync(copy / "shared").sent == 0
         assert read_patches(copy / "shared", {})

@@ -45,7 +45,7 @@ def read_all(home: Path) -> list[Quad]:
     """Open a folder, which completes its upgrade; return its quads, but for the ontology: its blank nodes change."""
     with open_memento(home, configured=SETTINGS) as memento:
         assert isinstance(memento, Memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         graph = memento.service.stores.graph
         quads = [quad for name in graph.graphs() if name != ONTOLOGY for quad in graph.quads(name)]
         return sorted(quads, key=str)

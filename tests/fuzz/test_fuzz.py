@@ -51,8 +51,8 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         memento.note("I live in Lisbon.")
         memento.note("I work at Google.", at="2024-01-08")
         memento.note("I work at Microsoft now.", at="2025-01-08")
-        memento.remember("Green tea is steeped at 75 degrees.", ["green tea"])
-        memento.put_graph(
+        memento.keys.remember("Green tea is steeped at 75 degrees.", ["green tea"])
+        memento.graphs.put(
             b"<urn:x:s> <urn:x:p> <urn:x:t> , 1 , 'x'@en . <urn:x:t> <urn:x:q> <urn:x:s> .", "urn:memento:data:local:x"
         )
         yield memento
@@ -74,11 +74,13 @@ def test_queries_are_answered_as_the_engine_answers_them(fuzzed: Memento) -> Non
     visible = fuzzed.context.visible_graphs(fuzzed.context.scope(None))
     default: list[ox.NamedNode | ox.BlankNode | ox.DefaultGraph] = [ox.NamedNode(name) for name in visible.default]
     named: list[ox.NamedNode | ox.BlankNode] = [ox.NamedNode(name) for name in visible.named]
-    fuzzed.infer()
+    fuzzed.graphs.infer()
     for seed in seeds():
         query = Queries(seed).draw()
         try:
-            body, _ = fuzzed.query(query, accept="application/sparql-results+json, application/n-triples", timeout_s=2)
+            body, _ = fuzzed.graphs.query_bytes(
+                query, accept="application/sparql-results+json, application/n-triples", timeout_s=2
+            )
         except MementoError as error:
             assert error.status != 500, (seed, query, error)
             continue
@@ -108,7 +110,7 @@ def test_notes_are_kept_in_their_words(tmp_path: Path) -> None:
                 texts.add(text.strip())
             assert time.process_time() - begin < 5, (seed, text)
         assert texts <= {str(quad[2]).strip() for quad in said(memento)}
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 @pytest.mark.parametrize("form", ["trig", "jsonld", "nquads"])
@@ -162,7 +164,7 @@ def test_bodies_of_requests_are_answered_or_refused(fuzzed: Memento) -> None:
             address, method=method.upper(), data=body, content_type="application/json", headers={"Host": "localhost"}
         )
         assert answer.status_code < 500, (seed, method, path, body, answer.text)
-    assert fuzzed.check() == ()
+    assert fuzzed.admin.check() == ()
 
 
 def test_arguments_of_tools_are_answered_or_refused(fuzzed: Memento) -> None:
@@ -183,4 +185,4 @@ def test_arguments_of_tools_are_answered_or_refused(fuzzed: Memento) -> None:
             found = answer.json()
             assert answer.status_code < 500, (seed, tool["name"], arguments)
             assert found.get("error", {}).get("code") != -32603, (seed, tool["name"], arguments, found)
-    assert fuzzed.check() == ()
+    assert fuzzed.admin.check() == ()

@@ -85,7 +85,7 @@ def test_a_store_that_is_damaged_is_left_as_it_is_and_its_backup_is_read(
 ) -> None:
     with opened(tmp_path) as memento:
         memento.note("I live in Lisbon.")
-        memento.backup()
+        memento.admin.backup()
         memento.note("I like tea.")
     damage(tmp_path / "store")
     before = files(tmp_path / "store")
@@ -96,7 +96,7 @@ def test_a_store_that_is_damaged_is_left_as_it_is_and_its_backup_is_read(
         assert found.memories[0].content == "I live in Lisbon."
         assert found.degraded and "memento restore" in found.degraded
         assert str(tmp_path) not in found.degraded
-        assert [one.what for one in memento.check()] == ["degraded"]
+        assert [one.what for one in memento.admin.check()] == ["degraded"]
     assert files(tmp_path / "store") == before
     assert not (tmp_path / "standing-in").exists()
 
@@ -121,17 +121,17 @@ def test_nothing_is_written_while_a_backup_stands_in(damaged: Path) -> None:
             lambda: memento.note("I like wine."),
             lambda: memento.correct(iri, "I like green tea."),
             lambda: memento.forget(iri),
-            lambda: memento.retry(),
-            lambda: memento.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }"),
-            lambda: memento.put_graph(b"<urn:a> <urn:b> <urn:c> .", "urn:memento:data:local:x"),
-            lambda: memento.rebuild(),
-            lambda: memento.backup(),
+            lambda: memento.review.retry(),
+            lambda: memento.graphs.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }"),
+            lambda: memento.graphs.put(b"<urn:a> <urn:b> <urn:c> .", "urn:memento:data:local:x"),
+            lambda: memento.admin.rebuild(),
+            lambda: memento.admin.backup(),
         ]
         for write in writes:
             with pytest.raises(ReadOnly, match="read-only"):
                 write()
 
-        assert b"tea" in memento.query("SELECT ?o { ?s ?p ?o }")[0]
+        assert b"tea" in memento.graphs.query_bytes("SELECT ?o { ?s ?p ?o }")[0]
 
 
 def test_every_door_says_so(damaged: Path) -> None:
@@ -171,13 +171,13 @@ def test_a_running_service_puts_the_backup_in_place_and_writes_again(damaged: Pa
         assert isinstance(reached, Client)
         with pytest.raises(ReadOnly):
             reached.note("I like wine.")
-        done = reached.restore()
+        done = reached.admin.restore()
 
         assert memento.degraded is None
         assert reached.status().degraded is None
         reached.note("I like wine.")
         assert contents(reached) == {"I like tea.", "I like wine."}
-        assert reached.check() == ()
+        assert reached.admin.check() == ()
     assert (Path(str(done.aside)) / "store").is_dir()
     assert not (damaged / "standing-in").exists()
 
@@ -223,7 +223,7 @@ def test_a_backup_that_is_damaged_too_gives_way_to_an_older_one(damaged: Path) -
 def test_a_store_that_another_program_has_open_is_not_damaged(tmp_path: Path) -> None:
     with opened(tmp_path) as memento:
         memento.note("I like tea.")
-        memento.backup()
+        memento.admin.backup()
     other = Oxigraph(tmp_path / "store")
     with pytest.raises(GraphError, match="lock") as raised:
         opened(tmp_path)
@@ -286,11 +286,11 @@ def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(
     long_ago = good.rename(good.with_name("20200101T000000.000Z"))
     with opened(tmp_path) as memento:
         memento.note("I like coffee.")
-        sound = memento.check()
+        sound = memento.admin.check()
         overwritten(tmp_path / "store")
-        found = memento.check()
+        found = memento.admin.check()
         with pytest.raises(Damaged, match="none was removed"):
-            memento.backup(keep=1)
+            memento.admin.backup(keep=1)
         memento.service.settings = replace(memento.settings, checkpoints=replace(memento.settings.checkpoints, keep=1))
         memento.service.stores.harm = None
         checkpoint(memento)
@@ -303,8 +303,8 @@ def test_damage_that_no_question_has_met_is_found_and_no_backup_gives_way_to_it(
         assert list((tmp_path / "checkpoints").iterdir()) == [long_ago]
         assert (report.store, report.status) != ("ok", "ok")
         assert status.degraded and "the store is damaged" in status.degraded
-        memento.restore(tmp_path / "checkpoints")
-        assert memento.check() == ()
+        memento.admin.restore(tmp_path / "checkpoints")
+        assert memento.admin.check() == ()
         assert contents(memento) == {"I like tea."}
         assert health(memento.context, {}).store == "ok"
 
@@ -349,12 +349,12 @@ def test_the_pages_say_so_before_anything_else(damaged: Path) -> None:
 
 def test_a_memory_that_is_read_in_full_shows_what_is_written_of_it(damaged: Path) -> None:
     with opened(damaged) as memento:
-        [key] = memento.find_keys("tea").keys[:1]
-        [memory] = memento.read_key(key.key).memories[:1]
-        first, second = (memento.read_memory(memory.memory, via=key.key) for _ in range(2))
+        [key] = memento.keys.find("tea").keys[:1]
+        [memory] = memento.keys.read(key.key).memories[:1]
+        first, second = (memento.keys.read_memory(memory.memory, via=key.key) for _ in range(2))
         [trodden] = [one for one in second.keys if one.key == key.key]
-        memento.restore()
-        written = memento.read_memory(memory.memory, via=key.key)
+        memento.admin.restore()
+        written = memento.keys.read_memory(memory.memory, via=key.key)
 
     assert (first.depth, first.access_count) == (second.depth, second.access_count) == (memory.depth, 0)
     assert trodden.is_traversed

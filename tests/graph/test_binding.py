@@ -25,7 +25,7 @@ def test_every_query_has_a_header_and_runs_as_it_stands(name: str, request: pyte
     assert HEADER.match(text), "the header names a sentence, in, out and used by"
     if ASKS_MEMORY.search(text):  # as it stands for whoever asks the service: the engine alone knows of no memory
         opened: Memento = request.getfixturevalue("memento")
-        opened.query(text)
+        opened.graphs.query_bytes(text)
     else:
         Store().query(text)
 

@@ -32,7 +32,7 @@ def declare(memento: Memento, turtle: str = AXIOMS) -> None:
 
 
 def rows(memento: Memento, sparql: str, namespace: str | None = None) -> list[list[str]]:
-    body, _ = memento.query(sparql, accept="text/csv", namespace=namespace)
+    body, _ = memento.graphs.query_bytes(sparql, accept="text/csv", namespace=namespace)
     return list(csv.reader(io.StringIO(body.decode())))[1:]
 
 
@@ -47,7 +47,9 @@ def test_a_claim_is_a_relation_to_the_entity_that_it_names_and_what_follows_from
 def test_memories_that_contradict_each_other_are_counted_and_likely_rivals_are_not(memento: Memento) -> None:
     [one], [other] = (memento.note(said).memories for said in ("I like tea.", "Ana works at Google."))
     assert memento.status().contradictions == 0
-    memento.update(f"INSERT DATA {{ <{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}> }}")
+    memento.graphs.update(
+        f"INSERT DATA {{ <{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}> }}"
+    )
 
     assert memento.status().contradictions == 1
     memento.forget(one)
@@ -117,4 +119,4 @@ def test_switched_off_nothing_is_inferred(tmp_path: Path) -> None:
 
         assert rows(memento, WHO) == []
         with pytest.raises(Forbidden, match=r"inference\.on"):
-            memento.infer()
+            memento.graphs.infer()

@@ -90,7 +90,7 @@ def test_what_is_passed_over_is_as_published(turn: CapturedTurn, why: str) -> No
 
 
 def test_nothing_is_captured_where_nobody_asked_for_it(memento: Memento) -> None:
-    done = memento.capture("s", [user("I like tea.")])
+    done = memento.intake.capture("s", [user("I like tea.")])
     assert (done.mode, done.kept) == ("off", 0)
     assert not memento.service.datadir.captures.exists()
 
@@ -98,41 +98,41 @@ def test_nothing_is_captured_where_nobody_asked_for_it(memento: Memento) -> None
 def test_a_proposal_waits_for_a_yes_and_a_rejected_one_is_gone_for_good(opened: Callable[..., Memento]) -> None:
     turns = [user("I moved to Lisbon in March 2025.", "u1"), user("I hate olives.", "u2"), user("x", "u3")]
     with opened(deny="Never this, X ") as memento:
-        done = memento.capture("monday", turns, client="claude-code")
+        done = memento.intake.capture("monday", turns, client="claude-code")
         assert (done.mode, done.kept, done.left_out) == ("propose", 2, {"it is not to be kept": 1})
-        lisbon, olives = memento.proposals()
+        lisbon, olives = memento.intake.proposals()
         assert (lisbon.content, lisbon.session, lisbon.source) == (turns[0].text, "claude-code:monday", "hook:stop")
-        assert memento.proposals(limit=1, offset=1) == (olives,)
-        assert not memento.list() and not memento.proposals(namespace="work")
+        assert memento.intake.proposals(limit=1, offset=1) == (olives,)
+        assert not memento.list() and not memento.intake.proposals(namespace="work")
         assert (memento.status().proposals, memento.status(namespace="work").proposals) == (2, 0)
         assert memento.status().capture == "propose"
 
-        assert memento.reject_proposals([olives.id, "nobody"]).unknown == ("nobody",)
+        assert memento.intake.reject_proposals([olives.id, "nobody"]).unknown == ("nobody",)
         assert "olives" not in memento.service.datadir.captures.read_text()
-        accepted = memento.accept_proposals(every=True)
+        accepted = memento.intake.accept_proposals(every=True)
         assert (accepted.decided, accepted.memories) == ((lisbon.id,), 1)
-        assert memento.capture("monday", turns, client="claude-code").kept == 0
+        assert memento.intake.capture("monday", turns, client="claude-code").kept == 0
         [memory] = memento.list()
         described = {name.rpartition("/")[2]: value for name, value in memento.get(memory.note).properties}
         assert (described["source"], described["idempotencyKey"]) == ("hook:stop", "claude-code:u1")
         with pytest.raises(InputError, match="every"):
-            memento.accept_proposals()
+            memento.intake.accept_proposals()
 
 
 def test_what_is_captured_becomes_notes_once_and_after_a_restart_too(opened: Callable[..., Memento]) -> None:
     turns = [user("I moved to Lisbon in March 2025.", "u1"), tool("Bash", f"bug: {LONG}", "make test")]
     with opened("on") as memento:
-        assert memento.capture("s", turns, client="claude-code").kept == 2
-        wait_until(lambda: not memento.write_ahead_log())
+        assert memento.intake.capture("s", turns, client="claude-code").kept == 2
+        wait_until(lambda: not memento.intake.write_ahead_log())
         told = {one.content.partition("\n")[0] for one in memento.list()}
         assert told == {"I moved to Lisbon in March 2025.", "Bash: make test"}
         memento.service.journal.append([entry("left-by-a-hook", "I like tea.")])
     with opened("on") as memento:
-        assert [one.kind for one in memento.write_ahead_log()] == ["captured"]
+        assert [one.kind for one in memento.intake.write_ahead_log()] == ["captured"]
         memento.resume()
-        wait_until(lambda: not memento.write_ahead_log())
+        wait_until(lambda: not memento.intake.write_ahead_log())
         assert len(memento.list()) == 3
-        assert memento.capture("s", turns, client="claude-code").left_out == {"it is known": 2}
+        assert memento.intake.capture("s", turns, client="claude-code").left_out == {"it is known": 2}
 
 
 def test_what_a_tool_says_again_is_noted_once_and_what_a_user_says_is_for_the_rules(
@@ -140,10 +140,12 @@ def test_what_a_tool_says_again_is_noted_once_and_what_a_user_says_is_for_the_ru
 ) -> None:
     with opened("on") as memento:
         for number in range(3):
-            memento.capture("s", [tool("Bash", f"Finished in {number} s. {LONG} {LONG}", "make test")])
-            wait_until(lambda: not memento.write_ahead_log())
-        memento.capture("s", [tool("Bash", "The port of the new service is 8080, not 80 as the old one had.", "ss")])
-        wait_until(lambda: not memento.write_ahead_log())
+            memento.intake.capture("s", [tool("Bash", f"Finished in {number} s. {LONG} {LONG}", "make test")])
+            wait_until(lambda: not memento.intake.write_ahead_log())
+        memento.intake.capture(
+            "s", [tool("Bash", "The port of the new service is 8080, not 80 as the old one had.", "ss")]
+        )
+        wait_until(lambda: not memento.intake.write_ahead_log())
         assert len(memento.list()) == 2
 
 
@@ -153,25 +155,25 @@ def test_an_entry_whose_note_was_written_before_a_kill_is_noted_once(opened: Cal
         memento.note(one.row.content, session="s", idempotency_key="test:x", source="hook:stop")
         memento.service.journal.append([one])
         memento.resume()
-        wait_until(lambda: not memento.write_ahead_log())
+        wait_until(lambda: not memento.intake.write_ahead_log())
         assert len(memento.list()) == 1
 
 
 def test_the_log_has_a_note_until_it_is_written(memento: Memento) -> None:
     with memento.service.understanding:  # nobody understands a note meanwhile
         noted = memento.note("I moved to Lisbon.", wait=False)
-        [one] = memento.write_ahead_log()
+        [one] = memento.intake.write_ahead_log()
         assert (one.id, one.kind, one.operation, one.committed) == (noted.note, "note", "upsert", False)
-        assert not memento.write_ahead_log(namespace="work")
-    wait_until(lambda: not memento.write_ahead_log())
+        assert not memento.intake.write_ahead_log(namespace="work")
+    wait_until(lambda: not memento.intake.write_ahead_log())
     assert memento.status().pending == 0 and memento.list()
 
 
 def test_each_namespace_has_its_setting(opened: Callable[..., Memento]) -> None:
     with opened("off", namespaces='{"work": "propose"}') as memento:
-        assert memento.capture("s", [user("I like tea.")]).mode == "off"
-        assert memento.capture("s", [user("I like tea.")], namespace="work").kept == 1
-        assert not memento.proposals() and len(memento.proposals(namespace="work")) == 1
+        assert memento.intake.capture("s", [user("I like tea.")]).mode == "off"
+        assert memento.intake.capture("s", [user("I like tea.")], namespace="work").kept == 1
+        assert not memento.intake.proposals() and len(memento.intake.proposals(namespace="work")) == 1
 
 
 def test_secrets_are_out_before_anything_is_written_or_refuse_the_turn_alone(tmp_path: Path) -> None:
@@ -179,16 +181,18 @@ def test_secrets_are_out_before_anything_is_written_or_refuse_the_turn_alone(tmp
     turns = [user("The password is hunter2xy.", "u1"), user("I like tea.", "u2")]
     with open_memento(tmp_path / "home", configured=settings) as memento:
         assert isinstance(memento, Memento)
-        assert memento.capture("s", turns).redacted == {"PASSWORD": 1}
-        done = memento.capture("s", turns, namespace="strict")
+        assert memento.intake.capture("s", turns).redacted == {"PASSWORD": 1}
+        done = memento.intake.capture("s", turns, namespace="strict")
         assert (done.kept, done.left_out) == (1, {"it holds a secret, and the namespace takes none": 1})
         assert "hunter2xy" not in memento.service.datadir.captures.read_text()
 
 
 def test_our_own_block_is_never_captured(opened: Callable[..., Memento]) -> None:
     with opened() as memento:
-        memento.capture("s", [user("<memento>USER has a cat.</memento> I like tea."), user("<memento>USER has a c")])
-        assert [one.content for one in memento.proposals()] == ["I like tea."]
+        memento.intake.capture(
+            "s", [user("<memento>USER has a cat.</memento> I like tea."), user("<memento>USER has a c")]
+        )
+        assert [one.content for one in memento.intake.proposals()] == ["I like tea."]
 
 
 def test_a_journal_is_bounded(tmp_path: Path) -> None:
@@ -206,7 +210,7 @@ def test_a_line_that_a_kill_left_half_is_passed_over_and_ended(tmp_path: Path) -
     with path.open("ab") as file:
         file.write(path.read_bytes()[:40])
     journal.append([entry("b")])
-    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
+    assert [one.id for one in journal.review.list_waiting()] == ["a", "b"]
     first = json.loads(path.read_text().split("\n")[0])
     assert (first["id"], first["operation"], first["committed"]) == ("a", "upsert", False) and first["timestamp"]
     assert path.stat().st_mode & 0o077 == 0
@@ -246,7 +250,7 @@ def test_a_killed_process_leaves_the_lock_and_what_it_had_appended(holds: bool, 
         said += other.stdout.readlines()
     journal = Journal(path, most=99_999)
     journal.append([entry("mine")])  # which fails while a lock is held
-    ids = [one.id for one in journal.list_waiting()]
+    ids = [one.id for one in journal.review.list_waiting()]
     assert ids[-1] == "mine"
     if not holds:
         acknowledged = [f"{int(line):06}" for line in said if line.endswith("\n")]
@@ -267,9 +271,9 @@ def test_a_full_disk_is_said_and_nothing_is_half(tmp_path: Path) -> None:
             journal.append([entry("b")])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert [one.id for one in journal.list_waiting()] == ["a"]
+    assert [one.id for one in journal.review.list_waiting()] == ["a"]
     assert journal.append([entry("b")])[0] == 1
-    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
+    assert [one.id for one in journal.review.list_waiting()] == ["a", "b"]
 
 
 def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:

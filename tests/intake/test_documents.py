@@ -90,7 +90,7 @@ def contents(memento: Memento, **options: Any) -> list[str]:
 
 
 def ask(memento: Memento, sparql: str) -> list[str]:
-    body, _ = memento.query(f"PREFIX mem: <http://purl.org/memento/>\n{sparql}", accept="text/csv")
+    body, _ = memento.graphs.query_bytes(f"PREFIX mem: <http://purl.org/memento/>\n{sparql}", accept="text/csv")
     return body.decode().replace("\r", "").splitlines()[1:]
 
 
@@ -109,10 +109,10 @@ def house(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Any:
     opened = open_memento(tmp_path_factory.mktemp("home"), configured=OFFLINE)
     assert isinstance(opened, Memento)
     with opened:
-        trial = opened.ingest(folder, dry_run=True)
+        trial = opened.intake.ingest(folder, dry_run=True)
         assert contents(opened) == []
         steps: list[tuple[int, int]] = []
-        done = opened.ingest(folder, progress=lambda *step: steps.append(step))
+        done = opened.intake.ingest(folder, progress=lambda *step: steps.append(step))
         yield opened, done, trial, steps
 
 
@@ -134,7 +134,7 @@ def test_every_kind_of_file_is_read_as_what_it_is(house: Any) -> None:
     ):
         assert [one for one in said if words in one], words
     assert not [one for one in said if "Home" in one]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_pieces_stand_in_the_order_of_their_document(house: Any, folder: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_secret_in_a_file_is_nowhere_in_the_data_folder(house: Any) -> None:
 def test_a_second_time_reads_nothing_again(house: Any, folder: Path) -> None:
     memento, done, _, _ = house
 
-    again = memento.ingest(folder)
+    again = memento.intake.ingest(folder)
 
     assert (again.fresh, again.changed, again.unchanged, again.pieces) == (0, 0, done.fresh, 0)
 
@@ -210,7 +210,7 @@ def test_six_kinds_of_code_are_found_in_a_text(memento: Memento, tmp_path: Path)
         "Call `login()` of src/auth.ts, which the class AuthService uses. Run pip install httpx.\n\n"
         "Set AUTH_URL as https://example.org/auth says.\n"
     )
-    memento.ingest(write(tmp_path / "a", {"guide.md": text}) / "guide.md")
+    memento.intake.ingest(write(tmp_path / "a", {"guide.md": text}) / "guide.md")
 
     rows = ask(
         memento, "SELECT ?type ?name { ?e a mem:CodeEntity ; mem:codeType ?type ; mem:name ?name } ORDER BY ?type ?name"
@@ -228,7 +228,9 @@ def test_six_kinds_of_code_are_found_in_a_text(memento: Memento, tmp_path: Path)
 
 
 def test_a_name_in_a_text_is_the_file_of_the_same_folder(memento: Memento, tmp_path: Path) -> None:
-    memento.ingest(write(tmp_path / "a", {"src/auth.ts": "export const a = 1;\n", "guide.md": "See auth.ts first.\n"}))
+    memento.intake.ingest(
+        write(tmp_path / "a", {"src/auth.ts": "export const a = 1;\n", "guide.md": "See auth.ts first.\n"})
+    )
 
     rows = ask(
         memento, "SELECT ?n { ?m mem:content 'See auth.ts first.' ; mem:refers ?e . ?e mem:name ?n } ORDER BY ?n"
@@ -241,12 +243,12 @@ def test_only_what_was_changed_is_read_again_and_what_it_replaces_says_why(memen
     folder = write(
         tmp_path / "a", {"cups.csv": "name,many\na,1\nb,2\nc,3\n", "x.txt": "One.", "gone.txt": "Old words."}
     )
-    memento.ingest(folder)
+    memento.intake.ingest(folder)
     before = {one.content: one.iri for one in memento.list(limit=100)}
     write(folder, {"cups.csv": "name,many\na,1\nb,7\n"})
     (folder / "gone.txt").unlink()
 
-    done = memento.ingest(folder)
+    done = memento.intake.ingest(folder)
     after = {one.content: one.iri for one in memento.list(limit=100)}
 
     assert (done.fresh, done.changed, done.unchanged, done.gone) == (0, 1, 1, 1)
@@ -255,17 +257,17 @@ def test_only_what_was_changed_is_read_again_and_what_it_replaces_says_why(memen
     assert after["name: a; many: 1"] == before["name: a; many: 1"]
     assert ask(memento, "SELECT ?r { ?i a mem:Invalidation ; mem:reason ?r }") == ["cups.csv was changed"]
     assert ask(memento, "SELECT ?r { ?d a mem:Document ; mem:invalidAt ?t ; mem:reason ?r }") == ["it is there no more"]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_file_that_comes_back_is_read_again(memento: Memento, tmp_path: Path) -> None:
     folder = write(tmp_path / "a", {"a.txt": "First words.", "b.txt": "Other."})
-    memento.ingest(folder)
+    memento.intake.ingest(folder)
     (folder / "a.txt").unlink()
-    memento.ingest(folder)
+    memento.intake.ingest(folder)
     write(folder, {"a.txt": "First words."})
 
-    done = memento.ingest(folder)
+    done = memento.intake.ingest(folder)
 
     assert (done.fresh, done.memories) == (1, 1)
     assert sorted(contents(memento)) == ["First words.", "Other."]
@@ -273,11 +275,11 @@ def test_a_file_that_comes_back_is_read_again(memento: Memento, tmp_path: Path) 
 
 def test_what_the_user_forgot_of_a_document_stays_forgotten(memento: Memento, tmp_path: Path) -> None:
     folder = write(tmp_path / "a", {"a.csv": "n,v\na,1\nb,2\n"})
-    memento.ingest(folder)
+    memento.intake.ingest(folder)
     memento.forget(next(one.iri for one in memento.list() if "a" in one.content.split(";")[0][3:]))
     write(folder, {"a.csv": "n,v\na,1\nb,3\n"})
 
-    memento.ingest(folder)
+    memento.intake.ingest(folder)
 
     assert contents(memento) == ["n: b; v: 3"]
 
@@ -293,7 +295,7 @@ def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         "    commit(*given); seen.append(1)\n"
         "    if len(seen) == 40: os.kill(os.getpid(), 9)\n"
         "Backends.commit = dying\n"
-        "open_memento(sys.argv[1], configured=OFFLINE).ingest(sys.argv[2])"
+        "open_memento(sys.argv[1], configured=OFFLINE).intake.ingest(sys.argv[2])"
     )
     home = tmp_path / "home"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -304,16 +306,16 @@ def test_an_ingest_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert isinstance(opened, Memento)
     with opened as memento:
         assert len(contents(memento)) == 40
-        assert memento.ingest(folder).fresh == 1
+        assert memento.intake.ingest(folder).fresh == 1
         assert len(ask(memento, "SELECT ?m { ?m a mem:Memory }")) == 60
-        assert memento.ingest(folder).unchanged == 1
+        assert memento.intake.ingest(folder).unchanged == 1
 
 
 def test_a_portion_says_how_many_are_left(memento: Memento, tmp_path: Path) -> None:
     folder = write(tmp_path / "a", {f"{number}.txt": f"Text {number}." for number in range(3)})
 
-    first = memento.ingest(folder, most=2)
-    second = memento.ingest(folder, most=2)
+    first = memento.intake.ingest(folder, most=2)
+    second = memento.intake.ingest(folder, most=2)
 
     assert (first.fresh, first.left) == (2, 1)
     assert (second.fresh, second.unchanged, second.left) == (1, 2, 0)
@@ -323,17 +325,17 @@ def test_a_running_service_reads_for_the_owner_and_for_nobody_else(memento: Meme
     folder = write(tmp_path / "a", {f"{number}.txt": f"Text {number}." for number in range(30)})
     steps: list[tuple[int, int]] = []
     with serving(memento) as address, Client(address) as client:
-        done = client.ingest(folder, progress=lambda *step: steps.append(step))
+        done = client.intake.ingest(folder, progress=lambda *step: steps.append(step))
 
     assert (done.fresh, done.unchanged) == (30, 0)
     assert steps == [(25, 30), (30, 30)]
     stranger = memento.with_access(Access(right="admin", name="laptop"))
     with pytest.raises(Forbidden, match="on the machine of the memory"):
-        stranger.ingest(folder)
+        stranger.intake.ingest(folder)
     with pytest.raises(InputError, match="is not an absolute path"):
         memento.call(intake.Ingest("a/b.txt"))
     with pytest.raises(InputError, match="there is no file or folder"):
-        memento.ingest(tmp_path / "nowhere")
+        memento.intake.ingest(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -357,7 +359,7 @@ def test_a_file_that_is_named_alone_and_cannot_be_read_says_why(
     (tmp_path / name).write_bytes(data)
 
     with pytest.raises(InputError, match=reason):
-        memento.ingest(tmp_path / name)
+        memento.intake.ingest(tmp_path / name)
 
     object.__setattr__(memento.settings.intake, "file_bytes", 67_108_864)
     assert contents(memento) == []
@@ -367,7 +369,7 @@ def test_a_namespace_that_refuses_secrets_leaves_the_file_out(memento: Memento, 
     memento.service.redactor = Redactor(RedactionSettings(refuse="strict"), tmp_path / "counts.json")
     folder = write(tmp_path / "a", {"a.txt": f"The key is {SECRET}.", "b.txt": "Nothing here."})
 
-    done = memento.ingest(folder, namespace="strict")
+    done = memento.intake.ingest(folder, namespace="strict")
 
     assert (done.fresh, sum(done.left_out.values())) == (1, 1)
     assert [reason for reason in done.left_out if "takes none" in reason]
@@ -386,10 +388,10 @@ def test_a_project_is_indexed_once(memento: Memento, tmp_path: Path) -> None:
         },
     )
 
-    first = memento.index_project(str(folder))
-    second = memento.index_project(str(folder))
-    forced = memento.index_project(str(folder), force=True)
-    later = memento.ingest(folder)
+    first = memento.intake.index_project(str(folder))
+    second = memento.intake.index_project(str(folder))
+    forced = memento.intake.index_project(str(folder), force=True)
+    later = memento.intake.ingest(folder)
 
     assert (first.fresh, first.memories, first.left_out) == (1, 4, {})
     assert (second.unchanged, second.memories) == (1, 0)
@@ -434,8 +436,8 @@ def test_pieces_are_cut_where_the_text_is_and_lose_no_word() -> None:
 
 def test_the_graph_has_the_documents_of_its_namespace_alone(memento: Memento, tmp_path: Path) -> None:
     folder = write(tmp_path / "a", {"a.txt": "Words."})
-    memento.ingest(folder, namespace="one")
-    done: Ingested = memento.ingest(folder, namespace="two")
+    memento.intake.ingest(folder, namespace="one")
+    done: Ingested = memento.intake.ingest(folder, namespace="two")
 
     assert done.fresh == 1
     assert (

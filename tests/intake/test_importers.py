@@ -351,11 +351,11 @@ def test_a_folder_is_read_file_by_file_and_secrets_are_left_where_they_are(folde
 
 def test_a_second_import_changes_nothing_and_a_stopped_one_goes_on(folder: Path, memento: Memento) -> None:
     rows = harvest(folder).rows
-    part = memento.import_notes(rows[: len(rows) // 2])
-    trial = memento.import_files(folder, dry_run=True)
-    whole = memento.import_files(folder)
+    part = memento.intake.import_notes(rows[: len(rows) // 2])
+    trial = memento.intake.import_files(folder, dry_run=True)
+    whole = memento.intake.import_files(folder)
     memories = memento.list(limit=100)
-    again = memento.import_files(folder)
+    again = memento.intake.import_files(folder)
 
     assert part.known == 0 and part.memories
     assert trial.known == whole.known == len(rows) // 2
@@ -366,20 +366,20 @@ def test_a_second_import_changes_nothing_and_a_stopped_one_goes_on(folder: Path,
 
 def test_a_trial_writes_nothing_and_counts_secrets(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps([{"id": "1", "memory": "The key is AKIAIOSFODNN7EXAMPLE."}]))
-    trial = memento.import_files(tmp_path / "m.json", dry_run=True)
+    trial = memento.intake.import_files(tmp_path / "m.json", dry_run=True)
 
     assert trial.redacted == {"AWS_KEY": 1}
     assert memento.list() == () and memento.status().redacted == {}
-    assert memento.import_files(tmp_path / "m.json").redacted == {"AWS_KEY": 1}
+    assert memento.intake.import_files(tmp_path / "m.json").redacted == {"AWS_KEY": 1}
     assert "AKIA" not in memento.list()[0].content
 
 
 def test_a_client_imports_what_lies_on_its_machine(memento: Memento, folder: Path) -> None:
     with serving(memento) as address:
         client = Client(address)
-        trial = client.import_files(folder / "deep" / "conversations.json", dry_run=True)
-        done = client.import_files(folder / "deep" / "conversations.json")
-        again = client.import_files(folder / "deep" / "conversations.json", dry_run=True)
+        trial = client.intake.import_files(folder / "deep" / "conversations.json", dry_run=True)
+        done = client.intake.import_files(folder / "deep" / "conversations.json")
+        again = client.intake.import_files(folder / "deep" / "conversations.json", dry_run=True)
 
     assert (trial.known, trial.memories, done.memories, again.known) == (0, 0, 1, 1)
 

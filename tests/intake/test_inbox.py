@@ -59,8 +59,8 @@ OPEN = IntakeSettings(private_urls=True, url_bytes=10_000, url_s=5.0)
 
 def test_a_page_is_fetched_once_and_again_when_it_has_changed(memento: Memento, pages: str) -> None:
     object.__setattr__(memento.service.settings, "intake", OPEN)
-    first = memento.ingest(f"{pages}/moved")
-    again = memento.ingest(f"{pages}/moved")
+    first = memento.intake.ingest(f"{pages}/moved")
+    again = memento.intake.ingest(f"{pages}/moved")
     [said] = memento.list()
 
     assert (first.fresh, first.memories, again.unchanged) == (1, 1, 1)
@@ -99,7 +99,7 @@ def test_an_address_with_a_secret_in_it_is_refused_before_it_is_asked(memento: M
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
     with pytest.raises(InputError, match="secret in its name"):
-        memento.ingest(f"{pages}/moss?token={secret}")
+        memento.intake.ingest(f"{pages}/moss?token={secret}")
 
 
 def test_files_are_taken_in_as_they_come_and_moved(memento: Memento, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_files_are_taken_in_as_they_come_and_moved(memento: Memento, tmp_path: P
     (inbox / "first.md").write_text("The first file.")
 
     def take(path: Path) -> tuple[str, Sequence[str]]:
-        return str(memento.ingest(path).memories), ()
+        return str(memento.intake.ingest(path).memories), ()
 
     for path, _, is_well in watch_inbox(inbox, take, stopping):
         seen.append((path.name, is_well))
@@ -183,5 +183,5 @@ def test_a_file_with_bad_rows_is_taken_in_and_says_which(memento: Memento, tmp_p
 
 
 def _import(memento: Memento, file: Path) -> tuple[str, Sequence[str]]:
-    done = memento.import_files(file, consolidate=False)
+    done = memento.intake.import_files(file, consolidate=False)
     return str(done.memories), done.refused

@@ -25,7 +25,7 @@ TEXT = "# Home\n\n- USER lives in Lisbon\n- USER has a cat called Mia\n\nUSER mo
 
 @pytest.fixture
 def filled(memento: Memento) -> Memento:
-    assert memento.memory_file("create", path=PATH, file_text=TEXT).memories == 3
+    assert memento.intake.memory_file("create", path=PATH, file_text=TEXT).memories == 3
     return memento
 
 
@@ -34,12 +34,12 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     """A memory with the file, for what changes nothing."""
     with open_memento(tmp_path_factory.mktemp("shared"), configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
-        memento.memory_file("create", path=PATH, file_text=TEXT)
+        memento.intake.memory_file("create", path=PATH, file_text=TEXT)
         yield memento
 
 
 def run(memento: Memento, **command: Any) -> str:
-    return memento.memory_file(**command).text
+    return memento.intake.memory_file(**command).text
 
 
 def test_files_and_folders_are_shown_as_published(filled: Memento) -> None:
@@ -55,7 +55,7 @@ def test_files_and_folders_are_shown_as_published(filled: Memento) -> None:
 
 
 def test_an_edit_retires_what_it_took_out_and_keeps_the_rest(filled: Memento) -> None:
-    done = filled.memory_file("str_replace", path=PATH, old_str="in Lisbon", new_str="in Porto")
+    done = filled.intake.memory_file("str_replace", path=PATH, old_str="in Lisbon", new_str="in Porto")
     assert done.text.startswith(
         "The memory file has been edited.\n     1\t# Home\n     2\t\n     3\t- USER lives in Porto"
     )
@@ -69,7 +69,7 @@ def test_an_edit_retires_what_it_took_out_and_keeps_the_rest(filled: Memento) ->
         f"The file {PATH} has been edited."
     )
     assert "     5\t- USER likes tea\n     6\t\n     7\tUSER moves soon." in run(filled, command="view", path=PATH)
-    assert filled.check() == ()
+    assert filled.admin.check() == ()
 
 
 def test_a_renamed_folder_says_what_it_said_and_a_deleted_one_says_nothing(filled: Memento) -> None:
@@ -77,7 +77,7 @@ def test_a_renamed_folder_says_what_it_said_and_a_deleted_one_says_nothing(fille
         "Successfully renamed /memories/work to /memories/old"
     )
     assert "USER moves soon." in run(filled, command="view", path="/memories/old/notes.txt")
-    assert filled.memory_file("view", path=PATH).failed
+    assert filled.intake.memory_file("view", path=PATH).failed
     assert run(filled, command="delete", path="/memories/old") == "Successfully deleted /memories/old"
     assert not filled.recall("Where does USER live?").memories
     assert run(filled, command="create", path="/memories/old/notes.txt", file_text="") == (
@@ -136,7 +136,7 @@ def test_a_renamed_folder_says_what_it_said_and_a_deleted_one_says_nothing(fille
 def test_what_cannot_be_done_is_said_as_published_and_changes_nothing(
     command: dict[str, Any], said: str, shared: Memento
 ) -> None:
-    answer = shared.memory_file(**command)
+    answer = shared.intake.memory_file(**command)
     assert (answer.text, answer.failed, answer.memories, answer.retired) == (said, True, 0, 0)
 
 
@@ -172,15 +172,15 @@ def test_a_forgotten_piece_is_in_its_file_no_more_and_a_secret_never_was(filled:
     assert "Mia" not in run(filled, command="view", path=PATH)
     assert "Lisbon" in run(filled, command="view", path=PATH)
 
-    done = filled.memory_file("create", path="/memories/s.txt", file_text="The password is hunter2xy.\n")
+    done = filled.intake.memory_file("create", path="/memories/s.txt", file_text="The password is hunter2xy.\n")
     assert done.redacted == {"PASSWORD": 1}
     assert "hunter2xy" not in run(filled, command="view", path="/memories/s.txt")
     with pytest.raises(InputError, match="secret"):
-        filled.memory_file("create", path="/memories/ghp_0123456789abcdefghijABCDEFGHIJ012345", file_text="x")
+        filled.intake.memory_file("create", path="/memories/ghp_0123456789abcdefghijABCDEFGHIJ012345", file_text="x")
 
 
 def test_namespaces_have_files_of_their_own_and_memories_say_where_they_are_from(filled: Memento) -> None:
-    assert filled.memory_file("view", path=PATH, namespace="work").failed
+    assert filled.intake.memory_file("view", path=PATH, namespace="work").failed
     assert {one.content.strip() for one in filled.list(source="memory-tool")} >= {"- USER has a cat called Mia"}
 
 

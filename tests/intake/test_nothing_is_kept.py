@@ -113,23 +113,25 @@ def send_everywhere(memory: Any, one: Generated, place: int) -> None:
         case 0:
             memory.note(one.text)
         case 1:
-            memory.import_notes([NoteRow(content=one.text, title=f"{place}")], consolidate=False)
+            memory.intake.import_notes([NoteRow(content=one.text, title=f"{place}")], consolidate=False)
         case 2:
-            memory.remember(one.text, [one.text[:200]])
+            memory.keys.remember(one.text, [one.text[:200]])
         case 3:
             memory.recall(one.text)
         case 4:
-            memory.add_cases([CaseRow(task=f"Do {place}.", plan=one.text, outcome="success")])
+            memory.cases.add([CaseRow(task=f"Do {place}.", plan=one.text, outcome="success")])
         case 5:
-            memory.update(f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}")
+            memory.graphs.update(
+                f"INSERT DATA {{ <urn:x:{place}> <urn:says> {json.dumps(one.text, ensure_ascii=False)} }}"
+            )
         case 6:
-            memory.evaluate(f"(remember {json.dumps(one.text, ensure_ascii=False)})")
+            memory.living.evaluate(f"(remember {json.dumps(one.text, ensure_ascii=False)})")
         case 7:
             noted = memory.note(f"I have {place} apples.")
             with suppress(MementoError):
                 memory.correct(noted.memories[0], one.text)
         case _:
-            memory.put_graph(
+            memory.graphs.put(
                 f"<urn:y> <urn:says> {json.dumps(one.text)} .".encode(), f"urn:memento:data:local:g{place}"
             )
 
@@ -166,7 +168,7 @@ def test_200_secrets_are_in_no_file_no_log_and_on_no_wire(
 
 def test_the_answer_of_a_note_and_of_an_import_says_how_many_secrets_of_which_kind(memento: Memento) -> None:
     noted = memento.note("my password is hunter2 and my PIN is 4821.")
-    imported = memento.import_notes(
+    imported = memento.intake.import_notes(
         [NoteRow(content="AKIAIOSFODNN7EXAMPLE is the key"), NoteRow(content="I like tea.")]
     )
 
@@ -180,7 +182,7 @@ def test_the_answer_of_a_note_and_of_an_import_says_how_many_secrets_of_which_ki
 def test_an_rdf_document_says_how_many_secrets_it_had(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "own.ttl").write_text('<urn:a> <urn:b> "my password is hunter2" .')
 
-    assert memento.import_rdf(tmp_path / "own.ttl", data="own").redacted == {"PASSWORD": 1}
+    assert memento.intake.import_rdf(tmp_path / "own.ttl", data="own").redacted == {"PASSWORD": 1}
 
 
 def test_a_namespace_that_refuses_says_what_and_where_and_keeps_nothing(tmp_path: Path) -> None:
@@ -189,9 +191,9 @@ def test_a_namespace_that_refuses_says_what_and_where_and_keeps_nothing(tmp_path
         with pytest.raises(InputError, match=r"^content holds a secret at line 2, column 16: PASSWORD") as refused:
             memento.note("I like tea.\nmy password is hunter2", namespace="work")
         with pytest.raises(InputError, match=r"^rows\[2\]\.content holds a secret"):
-            memento.import_notes([NoteRow(content="Tea."), NoteRow(content="PIN 4821")], namespace="bank")
+            memento.intake.import_notes([NoteRow(content="Tea."), NoteRow(content="PIN 4821")], namespace="bank")
         with pytest.raises(InputError, match="a value of <urn:b> holds a secret"):
-            memento.update('INSERT DATA { <urn:a> <urn:b> "my password is hunter2" }', namespace="work")
+            memento.graphs.update('INSERT DATA { <urn:a> <urn:b> "my password is hunter2" }', namespace="work")
 
         assert "hunter2" not in str(refused.value)
         assert memento.status(namespace="work").notes == memento.status(namespace="bank").notes == 0

@@ -25,20 +25,20 @@ def with_(memento: Memento, **changed: object) -> Settings:
 
 
 def asked(memento: Memento, query: str) -> FoundKey:
-    return memento.find_keys(query).keys[0]
+    return memento.keys.find(query).keys[0]
 
 
 def walked(memento: Memento, query: str, times: int) -> FoundKey:
     """So many times from a question over its first key to its first memory; what the question finds afterwards."""
     for _ in range(times):
         key = asked(memento, query).key
-        memento.read_memory(memento.read_key(key).memories[0].memory, via=key)
+        memento.keys.read_memory(memento.keys.read(key).memories[0].memory, via=key)
     return asked(memento, query)
 
 
 @pytest.fixture
 def pool(memento: Memento) -> Memento:
-    memento.remember("It opens at nine.", [KEY])
+    memento.keys.remember("It opens at nine.", [KEY])
     return memento
 
 
@@ -47,36 +47,36 @@ def test_after_three_walks_a_question_is_a_name_of_its_key(pool: Memento) -> Non
     learned = walked(pool, QUERY, 1)
 
     assert (learned.name, learned.match, learned.aliases) == (KEY, "alias", (QUERY,))
-    assert pool.check() == ()
-    pool.rebuild()
+    assert pool.admin.check() == ()
+    pool.admin.rebuild()
     assert asked(pool, QUERY).match == "alias"
 
 
 def test_a_question_that_is_only_like_a_key_becomes_a_key_of_its_own(memento: Memento) -> None:
-    done = memento.remember("It opens at nine.", [KEY])
+    done = memento.keys.remember("It opens at nine.", [KEY])
     memento.service.settings = with_(memento, merge=0.99, auto_link=0.65)
     key = walked(memento, QUERY, 3)
 
     assert (key.name, key.match, key.memory_count) == (QUERY, "concept", 1)
-    names = {one.name: one.weight for one in memento.read_memory(done.saved).keys}
+    names = {one.name: one.weight for one in memento.keys.read_memory(done.saved).keys}
     assert set(names) == {KEY, QUERY}
     assert 0.65 <= names[QUERY] < 0.99
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_near_miss_that_keeps_being_meant_becomes_a_name(memento: Memento) -> None:
-    done = memento.remember("It opens at nine.", [KEY])
+    done = memento.keys.remember("It opens at nine.", [KEY])
     memento.service.settings = with_(memento, key_recall=0.95, merge=0.99, auto_link=0.98)
-    assert memento.find_keys(QUERY).keys == ()
+    assert memento.keys.find(QUERY).keys == ()
     for _ in range(3):
-        memento.find_keys(QUERY)
-        memento.read_memory(done.saved, via=done.keys[0])
+        memento.keys.find(QUERY)
+        memento.keys.read_memory(done.saved, via=done.keys[0])
 
     assert asked(memento, QUERY).match == "alias"
 
 
 def test_what_is_below_the_floor_or_too_long_is_not_learned(memento: Memento) -> None:
-    memento.remember("It opens at nine.", [KEY])
+    memento.keys.remember("It opens at nine.", [KEY])
     memento.service.settings = with_(memento, merge=0.99, auto_link=0.98, autokey_floor=0.97)
     assert walked(memento, QUERY, 4).match == "semantic"
     memento.service.settings = with_(memento, merge=0.5, autokey_floor=0.45)
@@ -103,17 +103,17 @@ def test_nothing_is_learned_when_it_is_switched_off_or_the_reader_may_not_write(
 
 def test_one_question_counts_once_however_often_the_memory_is_read(pool: Memento) -> None:
     key = asked(pool, QUERY).key
-    memory = pool.read_key(key).memories[0].memory
+    memory = pool.keys.read(key).memories[0].memory
     for _ in range(4):
-        pool.read_memory(memory, via=key)
+        pool.keys.read_memory(memory, via=key)
 
     assert asked(pool, QUERY).match == "semantic"
 
 
 def test_a_question_in_another_namespace_teaches_nothing_here(pool: Memento) -> None:
     for _ in range(4):
-        found = pool.find_keys(QUERY, namespace="work").keys[0]
-        pool.read_memory(pool.read_key(found.key).memories[0].memory, via=found.key)
+        found = pool.keys.find(QUERY, namespace="work").keys[0]
+        pool.keys.read_memory(pool.keys.read(found.key).memories[0].memory, via=found.key)
 
     assert asked(pool, QUERY).match == "semantic"
 
@@ -132,24 +132,24 @@ def test_names_that_nobody_uses_go_after_a_month_and_used_ones_stay(pool: Mement
     key = asked(pool, KEY)
 
     assert key.aliases == SLIPS[:2]
-    assert pool.cleanup_expired().phrases == 1
+    assert pool.keys.cleanup_expired().phrases == 1
     assert asked(pool, KEY).aliases == SLIPS[:1]
     said = {s: v for s, p, v, _ in graph.quads(GRAPH) if p == TYPE and v == MEM.LearnedPhrase}
     assert list(said) == [learned_iri(key.key, SLIPS[0])]
-    assert pool.check() == ()
+    assert pool.admin.check() == ()
 
 
 def test_the_key_of_an_entity_learns_too(memento: Memento) -> None:
     memento.note("I use a relational database called Postgres.")
-    entity = next((one for one in memento.entities() if one.kind in ("Technology", "Concept")), None)
+    entity = next((one for one in memento.graphs.entities() if one.kind in ("Technology", "Concept")), None)
     assert entity is not None
     memento.service.settings = with_(memento, merge=0.3, key_recall=0.3, autokey_after=1, phrases=False)
     query = f"{entity.name[:-1]}x"
-    found = [one for one in memento.find_keys(query).keys if one.denotes == entity.iri]
+    found = [one for one in memento.keys.find(query).keys if one.denotes == entity.iri]
     assert [one.match for one in found] == ["semantic"]
-    memento.read_memory(memento.read_key(found[0].key).memories[0].memory, via=found[0].key)
-    again = next(one for one in memento.find_keys(query).keys if one.denotes == entity.iri)
+    memento.keys.read_memory(memento.keys.read(found[0].key).memories[0].memory, via=found[0].key)
+    again = next(one for one in memento.keys.find(query).keys if one.denotes == entity.iri)
 
     assert again.match == "alias"
     assert query in again.aliases
-    assert memento.check() == ()
+    assert memento.admin.check() == ()

@@ -19,7 +19,7 @@ from memento.settings import KeysSettings, Settings
 
 
 def keys_of(memento: Memento, query: str) -> list[FoundKey]:
-    return [one for one in memento.find_keys(query).keys if one.match in ("concept", "alias")]
+    return [one for one in memento.keys.find(query).keys if one.match in ("concept", "alias")]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_siblings_differ_in_a_letter_or_a_number(one: str, other: str, apart: bo
 
 
 def test_the_same_text_is_the_same_key_whatever_its_case(memento: Memento) -> None:
-    first = memento.remember("Newton was born in 1643.", ["Newton"])
-    second = memento.remember("The apple tree stands in Lincolnshire.", ["NEWTON"])
+    first = memento.keys.remember("Newton was born in 1643.", ["Newton"])
+    second = memento.keys.remember("The apple tree stands in Lincolnshire.", ["NEWTON"])
 
     assert first.keys == second.keys
     [key] = keys_of(memento, "newton")
@@ -77,29 +77,29 @@ def test_the_same_text_is_the_same_key_whatever_its_case(memento: Memento) -> No
 
 
 def test_a_concept_becomes_a_name_in_place_and_a_name_never_a_concept(memento: Memento) -> None:
-    first = memento.remember("Newton was born in 1643.", ["Newton"])
-    second = memento.remember("The apple tree stands in Lincolnshire.", ["Newton"], types={"Newton": "name"})
-    third = memento.remember("Gravity has a formula.", ["Newton"])
+    first = memento.keys.remember("Newton was born in 1643.", ["Newton"])
+    second = memento.keys.remember("The apple tree stands in Lincolnshire.", ["Newton"], types={"Newton": "name"})
+    third = memento.keys.remember("Gravity has a formula.", ["Newton"])
 
     assert first.keys == second.keys == third.keys
     assert [one.type for one in keys_of(memento, "newton")] == ["name"]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_names_are_never_merged_by_meaning(memento: Memento) -> None:
-    first = memento.remember("A met us first.", ["Johannes Schmidt"], types={"Johannes Schmidt": "name"})
-    second = memento.remember("B came later.", ["Johanness Schmidt"], types={"Johanness Schmidt": "name"})
+    first = memento.keys.remember("A met us first.", ["Johannes Schmidt"], types={"Johannes Schmidt": "name"})
+    second = memento.keys.remember("B came later.", ["Johanness Schmidt"], types={"Johanness Schmidt": "name"})
 
     assert first.keys != second.keys
 
 
 def test_a_long_concept_that_means_nearly_the_same_learns_the_new_text_as_a_name(memento: Memento) -> None:
-    first = memento.remember("One fact of many.", ["relational database migration"])
-    second = memento.remember("Quite another thing.", ["relational databases migration"])
+    first = memento.keys.remember("One fact of many.", ["relational database migration"])
+    second = memento.keys.remember("Quite another thing.", ["relational databases migration"])
 
     assert first.keys == second.keys
     # The endings alone made it the same, so nothing had to be learnt.
-    third = memento.remember("Something else again.", ["the relational database migration plan"])
+    third = memento.keys.remember("Something else again.", ["the relational database migration plan"])
     assert third.keys == first.keys
     [key] = keys_of(memento, "the relational database migration plan")
     assert key.match == "alias"
@@ -109,10 +109,10 @@ def test_a_long_concept_that_means_nearly_the_same_learns_the_new_text_as_a_name
 
 def test_short_concepts_merge_only_when_they_are_nearly_equal(memento: Memento) -> None:
     memento.service.settings = _with(memento, short_merge=0.62)
-    first = memento.remember("One fact of many.", ["favourite colour"])
-    second = memento.remember("Quite another thing.", ["favorite colour"])
-    apart = memento.remember("A third one altogether.", ["agent a"])
-    other = memento.remember("And a fourth, about tea.", ["agent b"])
+    first = memento.keys.remember("One fact of many.", ["favourite colour"])
+    second = memento.keys.remember("Quite another thing.", ["favorite colour"])
+    apart = memento.keys.remember("A third one altogether.", ["agent a"])
+    other = memento.keys.remember("And a fourth, about tea.", ["agent b"])
 
     assert first.keys == second.keys
     assert apart.keys != other.keys
@@ -120,47 +120,47 @@ def test_short_concepts_merge_only_when_they_are_nearly_equal(memento: Memento) 
 
 def test_short_concepts_stay_apart_when_merging_is_off(memento: Memento) -> None:
     memento.service.settings = _with(memento, short_merge=0.0)
-    first = memento.remember("One fact of many.", ["favourite colour"])
-    second = memento.remember("Quite another thing.", ["favourite colours!"])
-    third = memento.remember("A third one altogether.", ["favorite colour"])
+    first = memento.keys.remember("One fact of many.", ["favourite colour"])
+    second = memento.keys.remember("Quite another thing.", ["favourite colours!"])
+    third = memento.keys.remember("A third one altogether.", ["favorite colour"])
 
     assert first.keys == second.keys
     assert first.keys != third.keys
 
 
 def test_keys_of_one_text_are_settled_against_each_other(memento: Memento) -> None:
-    done = memento.remember("Apples are fruit.", ["apple", "apples", "Apple"])
+    done = memento.keys.remember("Apples are fruit.", ["apple", "apples", "Apple"])
 
     assert len(done.keys) == 1
 
 
 def test_an_entity_is_its_own_key_and_what_hangs_on_it_is_about_it(memento: Memento) -> None:
     memento.note("Anna works at Google.")
-    done = memento.remember("The office has a slide.", ["Google"], types={"Google": "proper_noun"})
-    [google] = [one for one in memento.entities() if one.name == "Google"]
+    done = memento.keys.remember("The office has a slide.", ["Google"], types={"Google": "proper_noun"})
+    [google] = [one for one in memento.graphs.entities() if one.name == "Google"]
     [key] = keys_of(memento, "google")
 
     assert (key.denotes, key.memory_count) == (google.iri, 2)
     assert done.keys == (key.key,)
     assert ("http://purl.org/memento/about", google.iri) in memento.get(done.saved).properties
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_key_of_another_namespace_is_used_and_left_as_it_is(memento: Memento) -> None:
-    main = memento.remember("Newton was born in 1643.", ["Newton"])
-    work = memento.remember("Newton leads the team.", ["Newton"], types={"Newton": "name"}, namespace="work")
+    main = memento.keys.remember("Newton was born in 1643.", ["Newton"])
+    work = memento.keys.remember("Newton leads the team.", ["Newton"], types={"Newton": "name"}, namespace="work")
 
     assert main.keys == work.keys
     assert [one.type for one in keys_of(memento, "newton")] == ["concept"]
     assert [one.memory_count for one in keys_of(memento, "newton")] == [1]
-    assert [one.memory_count for one in memento.find_keys("newton", namespace="work").keys if one.name == "Newton"] == [
+    assert [one.memory_count for one in memento.keys.find("newton", namespace="work").keys if one.name == "Newton"] == [
         2
     ]
 
 
 def test_no_usable_key_is_refused(memento: Memento) -> None:
     with pytest.raises(InputError, match="two characters"):
-        memento.remember("Something.", ["x", " "])
+        memento.keys.remember("Something.", ["x", " "])
 
 
 def _with(memento: Memento, **changed: float) -> Settings:
@@ -168,17 +168,17 @@ def _with(memento: Memento, **changed: float) -> Settings:
 
 
 def test_a_key_that_was_there_first_and_the_entity_of_its_name_are_one(memento: Memento) -> None:
-    first = memento.remember("The office has a slide.", ["Google"])
+    first = memento.keys.remember("The office has a slide.", ["Google"])
     memento.note("Anna works at Google.")
-    last = memento.remember("The canteen is good.", ["Google"])
+    last = memento.keys.remember("The canteen is good.", ["Google"])
     [key] = keys_of(memento, "google")
-    [google] = [one for one in memento.entities() if one.name == "Google"]
+    [google] = [one for one in memento.graphs.entities() if one.name == "Google"]
 
     assert (key.denotes, key.memory_count) == (google.iri, 3)
     assert last.keys == first.keys == (key.key,)
-    assert {row.memory for row in memento.read_key(key.key).memories} >= {first.saved, last.saved}
-    assert memento.read_key(google.iri).total == 3
-    assert memento.check() == ()
+    assert {row.memory for row in memento.keys.read(key.key).memories} >= {first.saved, last.saved}
+    assert memento.keys.read(google.iri).total == 3
+    assert memento.admin.check() == ()
 
 
 def test_thresholds_go_by_the_model_and_not_by_who_serves_it(caplog: pytest.LogCaptureFixture) -> None:

@@ -69,7 +69,7 @@ def test_what_is_forgotten_or_of_another_namespace_is_not_on_it(memento: Memento
 def test_an_association_draws_two_memories_together(memento: Memento) -> None:
     by_text = {one.content: one.iri for one in memento.list()}
     before = mapped(memento).layout.links
-    memento.associate(by_text["I like tea."], by_text["Paul Klein lives in Berlin."], weight=1.0)
+    memento.living.associate(by_text["I like tea."], by_text["Paul Klein lives in Berlin."], weight=1.0)
 
     assert mapped(memento).layout.links == before + 1
 
@@ -95,38 +95,38 @@ def test_an_empty_memory_has_a_map_too(tmp_path: Path) -> None:
 def test_recent_tells_what_was_done_last_whatever_it_was(memento: Memento) -> None:
     by_text = {one.content: one.iri for one in memento.list()}
     tea, paul = by_text["I like tea."], by_text["Paul Klein lives in Berlin."]
-    memento.associate(tea, paul, weight=1.0)
+    memento.living.associate(tea, paul, weight=1.0)
     assert (
-        memento.manifest(fresh=True).text.splitlines()[-1]
+        memento.graphs.manifest(fresh=True).text.splitlines()[-1]
         == "Recent: associated: I like tea. → Paul Klein lives in Berlin."
     )
-    memento.decay()
-    assert memento.manifest(fresh=True).recent == "energies faded"
-    memento.feedback(tea, True)
-    assert memento.manifest(fresh=True).recent == "feedback, helped: I like tea."
-    memento.feedback(paul, False)
-    assert memento.manifest(fresh=True).recent == "feedback, misled: Paul Klein lives in Berlin."
+    memento.living.decay()
+    assert memento.graphs.manifest(fresh=True).recent == "energies faded"
+    memento.living.feedback(tea, True)
+    assert memento.graphs.manifest(fresh=True).recent == "feedback, helped: I like tea."
+    memento.living.feedback(paul, False)
+    assert memento.graphs.manifest(fresh=True).recent == "feedback, misled: Paul Klein lives in Berlin."
     memento.forget(tea)
-    assert memento.manifest(fresh=True).recent == "forgot 1"
+    assert memento.graphs.manifest(fresh=True).recent == "forgot 1"
     memento.note("I like coffee.")
-    assert memento.manifest(fresh=True).recent == "told: I like coffee."
+    assert memento.graphs.manifest(fresh=True).recent == "told: I like coffee."
 
 
 def test_what_an_expression_recalls_stands_there_as_recalled_not_as_feedback(memento: Memento) -> None:
-    memento.evaluate('(recall "chess" 1)')
+    memento.living.evaluate('(recall "chess" 1)')
     memento.service.reinforcement.write_effects()
-    [drawn] = memento.evaluate('(get (stats) "manifest")').values
+    [drawn] = memento.living.evaluate('(get (stats) "manifest")').values
     assert drawn.splitlines()[-1] == "Recent: recalled: Anna Meyer plays chess with Paul Klein in Berlin."
 
-    memento.evaluate('(feedback (get (first (recall "tea" 1)) "id") "fail")')
-    [drawn] = memento.evaluate('(get (stats) "manifest")').values
+    memento.living.evaluate('(feedback (get (first (recall "tea" 1)) "id") "fail")')
+    [drawn] = memento.living.evaluate('(get (stats) "manifest")').values
     assert drawn.splitlines()[-1] == "Recent: feedback, misled: I like tea."
 
 
 def test_tags_of_an_expression_become_keywords_and_edges(memento: Memento) -> None:
     before = mapped(memento).layout.links
     for text in ("The lighthouse was painted.", "The pier was mended."):
-        memento.evaluate(f'(remember "{text}" "event" 0.5 nil (list "harbour" "Works"))')
+        memento.living.evaluate(f'(remember "{text}" "event" 0.5 nil (list "harbour" "Works"))')
     found = mapped(memento)
     [region] = [
         one
@@ -136,7 +136,7 @@ def test_tags_of_an_expression_become_keywords_and_edges(memento: Memento) -> No
 
     assert found.layout.links >= before + 4
     assert {"harbour", "Works"} <= {*region.label.split("/"), *region.keywords}
-    assert {one.name for one in memento.find_keys("harbour").keys} >= {"harbour"}
+    assert {one.name for one in memento.keys.find("harbour").keys} >= {"harbour"}
 
 
 def test_a_region_is_named_by_what_was_done_as_well_as_who_did_it(memento: Memento) -> None:

@@ -37,15 +37,15 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     """Fill a namespace with a few memories, keys, a case, a task under way and a policy."""
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
-    other = memento.remember("Oslo is cold.", ["Oslo"], tags=["town"], namespace=namespace)
-    [case] = memento.add_cases([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
-    run = memento.start_case("Move to Bergen.", plan="Ask.", namespace=namespace)
-    planned = memento.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
-    retrieval = memento.retrieve_cases("Where to move?", namespace=namespace).retrieval
-    memento.set_policy("numbers", "(stats)", namespace=namespace)
-    memento.set_page("work", question="Where do I work?", namespace=namespace)
+    other = memento.keys.remember("Oslo is cold.", ["Oslo"], tags=["town"], namespace=namespace)
+    [case] = memento.cases.add([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
+    run = memento.cases.start("Move to Bergen.", plan="Ask.", namespace=namespace)
+    planned = memento.cases.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
+    retrieval = memento.cases.retrieve("Where to move?", namespace=namespace).retrieval
+    memento.living.set_policy("numbers", "(stats)", namespace=namespace)
+    memento.sessions.set_page("work", question="Where do I work?", namespace=namespace)
     data = data_iri("local", namespace)
-    memento.put_graph(b"<urn:a> <urn:b> 1 .", data)
+    memento.graphs.put(b"<urn:a> <urn:b> 1 .", data)
     assert old.note and retrieval and new.invalidated == old.memories
     return Sample(
         namespace=namespace,
@@ -54,7 +54,7 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
         memory=new.memories[0],
         retired=old.memories[0],
         other=other.saved,
-        key=memento.find_keys("Oslo", namespace=namespace).keys[0].key,
+        key=memento.keys.find("Oslo", namespace=namespace).keys[0].key,
         case=case,
         run=run.iri,
         planned=planned.run.iri,

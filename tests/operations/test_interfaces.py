@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,8 +21,8 @@ from memento.interfaces.mcp.tools import Reach
 from memento.interfaces.reference import tools_of
 from memento.interfaces.web import openapi
 from memento.interfaces.web.app import create_app
-from memento.operations import TABLE, THEMES, Operation, fields_of, name_of
-from memento.operations.base import Interface, complete, places_of, route_of, summary_of
+from memento.operations import TABLE, Operation, fields_of, name_of
+from memento.operations.base import LOCAL, Interface, method_of, places_of, route_of, summary_of
 from memento.python import Memento, Memory
 from memento.service.context import find_handler
 from operations.samples import Sample, make_sample
@@ -106,7 +107,7 @@ def test_openapi_describes_every_argument_of_an_operation(name: str) -> None:
     named |= set(body.get("schema", {}).get("properties", {}))
     told = {name: {name, *field.aliases} for name, field in fields_of(operation).items()}
     if "rest" in operation.absent:  # what travels is the file itself, and `form` is the parameter `format`
-        told = {name: {name, *({"format"} if name == "form" else ())} for name in told if name != "file"}
+        told = {name: {name, *({"format"} if name == "form" else ())} for name in told if name not in LOCAL}
 
     assert described["summary"] == summary_of(operation)
     assert [name for name, names in told.items() if not names & named] == []
@@ -115,14 +116,12 @@ def test_openapi_describes_every_argument_of_an_operation(name: str) -> None:
 @by_name
 def test_an_operation_is_a_method_with_its_docstring_and_its_arguments(name: str) -> None:
     operation = TABLE[name]
-    theme = next(theme for theme, module in THEMES.items() if module.__name__ == operation.__module__)
-    assert hasattr(Memory, name), f"add `{name} = Method({theme}.{operation.__name__})` to python/memory.py"
-    method = getattr(Memory, name)
-    complete(operation)
-    arguments = set(inspect.signature(method).parameters) - {"self", "progress", "namespace"}
+    method = reduce(getattr, method_of(operation).split("."), Memory)
+    arguments, text = set(inspect.signature(method).parameters) - {"self", "progress"}, inspect.getdoc(method) or ""
 
-    assert method.__doc__ == operation.__doc__ or operation.__name__ in (method.__doc__ or "")
-    assert arguments == set(fields_of(operation)) - {"namespace"}
+    assert summary_of(operation) in " ".join(text.split())
+    assert all(f"    {one}: {field.description}" in text for one, field in fields_of(operation).items())
+    assert arguments == set(fields_of(operation))
 
 
 @by_name

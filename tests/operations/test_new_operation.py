@@ -1,4 +1,4 @@
-"""A new operation takes a line in each of three files, and is then at every interface and on every page."""
+"""A new operation takes its declaration and its handler, and is then at every interface and on every page."""
 
 from __future__ import annotations
 
@@ -34,10 +34,6 @@ def count_letters(operation: operations.CountLetters, context: Context) -> int:
     context.scope(operation.namespace)
     return operation.factor * sum(letter.isalpha() for letter in operation.text)
 '''
-METHOD = (
-    "    check = Method(care.Check)\n",
-    "    check = Method(care.Check)\n    count_letters = Method(care.CountLetters)\n",
-)
 
 USE = """
 import json, sys
@@ -59,12 +55,12 @@ with open_memento("home", configured=Settings(embedding=EmbeddingSettings(model=
     Thread(target=server.serve_forever, daemon=True).start()
     app = create_app(memento.service).test_client()
     found = {
-        "python": memento.count_letters("a b c", factor=2),
-        "client": Client(f"http://127.0.0.1:{server.server_port}").count_letters("a b c"),
+        "python": memento.admin.count_letters("a b c", factor=2),
+        "client": Client(f"http://127.0.0.1:{server.server_port}").admin.count_letters("a b c"),
         "rest": app.get("/memory/letters?text=a+b").json,
         "bounds": app.get("/memory/letters?text=a&factor=10").json["error"]["message"],
         "openapi": app.get("/memory/openapi.json").json["paths"]["/memory/letters"]["get"]["summary"],
-        "docstring": type(memento).count_letters.__doc__,
+        "docstring": type(memento).admin.count_letters.__doc__,
     }
     server.shutdown()
 found["cli"] = CliRunner().invoke(main, ["count-letters", "a b c", "--factor", "3", "--home", "home"]).output.strip()
@@ -79,7 +75,7 @@ def append(path: Path, text: str) -> None:
     path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 
 
-def test_a_new_operation_takes_three_files_and_is_everywhere(tmp_path: Path) -> None:
+def test_a_new_operation_takes_two_files_and_is_everywhere(tmp_path: Path) -> None:
     root = tmp_path / "checkout"
     package = root / "src" / "memento"
     shutil.copytree(Path(memento.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -90,10 +86,6 @@ def test_a_new_operation_takes_three_files_and_is_everywhere(tmp_path: Path) -> 
         shutil.copy(ROOT / path, root / path)
     append(package / "operations" / "care.py", DECLARATION)
     append(package / "service" / "handlers" / "care.py", HANDLER)
-    methods = package / "python" / "memory.py"
-    before, after = METHOD
-    assert before in methods.read_text(encoding="utf-8")
-    methods.write_text(methods.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-c", USE, str(root)],
         cwd=tmp_path,
@@ -108,6 +100,7 @@ def test_a_new_operation_takes_three_files_and_is_everywhere(tmp_path: Path) -> 
     assert (found["python"], found["client"], found["rest"], found["cli"]) == (6, 3, 2, "9")
     assert found["bounds"] == "factor must be from 1 to 9, not 10"
     assert found["openapi"] == "Count the letters of a text"
-    assert found["docstring"] == "Count the letters of a text."
+    assert found["docstring"].startswith("Count the letters of a text.\n\nArgs:\n    text: what to count in\n")
     assert "--factor" in found["help"] and "How often each letter counts." in found["help"]
-    assert found["pages"] == [f"docs/reference/{name}.md" for name in ("cli", "operations", "python", "rest")]
+    pages = [f"docs/reference/{name}.md" for name in ("cli", "operations", "python", "rest")]
+    assert found["pages"] == [*pages, "src/memento/python/signatures.pyi"]

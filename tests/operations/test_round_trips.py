@@ -85,14 +85,14 @@ def test_there_is_a_call_of_every_operation() -> None:
 def test_an_operation_answers_alike_in_this_process_and_over_http(name: str, served: Served) -> None:
     outcomes = {}
     if name == "restore":
-        served.memento.backup(served.folder / "backups")
+        served.memento.admin.backup(served.folder / "backups")
     for memory in (served.memento, served.client):
         namespace = f"n{next(served.numbers)}"
         sample = make_sample(served.memento, namespace, served.folder)
         if name == "unarchive":
-            served.memento.associate(sample.memory, sample.other, namespace=namespace)
+            served.memento.living.associate(sample.memory, sample.other, namespace=namespace)
         if name == "revoke_token":
-            served.memento.create_token(f"phone of {namespace}")
+            served.memento.admin.create_token(f"phone of {namespace}")
         outcomes[type(memory)] = outcome(memory, CALLS[TABLE[name]](sample, namespace))
 
     assert outcomes[Memento] == outcomes[Client]

@@ -286,7 +286,7 @@ PYTHON: Sequence[tuple[str, Callable[[Memento], object], Says]] = (
     ("nobody", lambda m: m.timeline("Nobody"), ("'Nobody'", "`me`")),
     ("no SPARQL", lambda m: m.query("SELEC"), ("line 1, column 1", "'SELEC'")),
     ("an update as a query", lambda m: m.query("CLEAR ALL"), ("update", "`update` takes it")),
-    ("a missing file", lambda m: m.import_rdf("missing.trig"), ("missing.trig", "No such file")),
+    ("a missing file", lambda m: m.intake.import_rdf("missing.trig"), ("missing.trig", "No such file")),
     ("no format", lambda m: m.export("all.xyz"), ("'all.xyz'", "trig")),
     ("a verdict as text", lambda m: m.feedback(m.list()[0].iri, "success"), ("helped must be true or false",)),  # type: ignore[arg-type]
     ("an open expression", lambda m: m.evaluate("(recall"), ("line 1",)),

@@ -34,7 +34,7 @@ FILMS = [
 
 @pytest.fixture
 def films(memento: Memento) -> Memento:
-    memento.import_notes([NoteRow(content=text, title=title) for title, text in FILMS], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=text, title=title) for title, text in FILMS], consolidate=False)
     return memento
 
 

@@ -51,7 +51,7 @@ def walk(memento: Memento, question: str, as_of: str | None = None) -> list[Path
         assert read.asking is not None
         time, past = read.asking.at, read.asking.past
         steps = find_asked(read.asking.reading.clauses, read.view, time, past=past)
-        named = [IRI(one.iri) for one in memento.entities(limit=100) if one.name in question]
+        named = [IRI(one.iri) for one in memento.graphs.entities(limit=100) if one.name in question]
         first = [one.claim for one in steps]
         reading = read.asking.reading
         return walk_claims(named, first, read.vectors, read.view, time, past=past, text=question, asked=reading)
@@ -69,7 +69,7 @@ def best(memento: Memento, question: str, as_of: str | None = None) -> str:
 
 
 def update(memento: Memento, text: str) -> None:
-    memento.update(f"PREFIX mem: <http://purl.org/memento/> {text}")
+    memento.graphs.update(f"PREFIX mem: <http://purl.org/memento/> {text}")
 
 
 def test_two_claims_lead_to_the_city_of_an_employer(memento: Memento) -> None:
@@ -129,7 +129,7 @@ def test_an_edge_that_is_taken_away_ends_the_chain_and_one_that_is_added_leads_o
 
     update(memento, f"DELETE {{ GRAPH <{MAIN}> {{ ?c ?p ?o }} }} WHERE {{ {claim} ; ?p ?o }}")
     assert not any("Lisbon" in path for path in walked(memento, question))
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_what_is_forgotten_or_belongs_to_another_namespace_is_no_step(memento: Memento) -> None:
@@ -186,7 +186,9 @@ def test_what_has_changed_comes_before_what_it_changed(memento: Memento) -> None
 
 
 def memories_at(memento: Memento, path: str) -> str:
-    body, _ = memento.query(f"PREFIX mem: <http://purl.org/memento/> SELECT ?memory {{ {path} }}", accept="text/csv")
+    body, _ = memento.graphs.query_bytes(
+        f"PREFIX mem: <http://purl.org/memento/> SELECT ?memory {{ {path} }}", accept="text/csv"
+    )
     return body.decode()
 
 

@@ -25,7 +25,7 @@ QUESTION = "Who directed the film Ed Wood?"
 
 @pytest.fixture
 def films(memento: Memento) -> Memento:
-    memento.import_notes([NoteRow(content=text) for text in FILMS], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=text) for text in FILMS], consolidate=False)
     return memento
 
 
@@ -36,7 +36,7 @@ def scores(memento: Memento, question: str = QUESTION) -> dict[str, float]:
 
 def select(memento: Memento, pattern: str) -> list[dict[str, str]]:
     query = f"PREFIX mem: <http://purl.org/memento/> SELECT * WHERE {{ {pattern} }}"
-    rows = json.loads(memento.query(query)[0])["results"]["bindings"]
+    rows = json.loads(memento.graphs.query_bytes(query)[0])["results"]["bindings"]
     return [{name: value["value"] for name, value in row.items()} for row in rows]
 
 
@@ -51,7 +51,7 @@ def anchor(memento: Memento, name: str) -> str:
 
 
 def update(memento: Memento, text: str) -> None:
-    memento.update(f"PREFIX mem: <http://purl.org/memento/> {text}")
+    memento.graphs.update(f"PREFIX mem: <http://purl.org/memento/> {text}")
 
 
 def edges(memento: Memento, content: str) -> set[tuple[str, str]]:
@@ -64,28 +64,30 @@ def edges(memento: Memento, content: str) -> set[tuple[str, str]]:
 def test_names_in_a_text_are_edges_of_its_memory_however_it_was_written(memento: Memento) -> None:
     text = "Anna Smith met Bob at the Monday Club in 2019."
     memento.note(text)
-    memento.import_notes([NoteRow(content="Carl Jones left the Monday Club in 2019.")], consolidate=False)
+    memento.intake.import_notes([NoteRow(content="Carl Jones left the Monday Club in 2019.")], consolidate=False)
 
     said, kept = edges(memento, text), edges(memento, "Carl Jones left the Monday Club in 2019.")
     assert ("about", "Anna Smith") in said
     assert ("about", "Carl Jones") in kept
     assert ("mentions", "2019") in said & kept
     assert {name for _, name in said} >= {"Anna Smith", "Bob", "Monday Club", "2019"}
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_name_has_one_anchor_in_a_namespace_and_is_no_entity(memento: Memento) -> None:
     for year in ("He was in Rome in 1999.", "It rained in 1999."):
-        memento.import_notes([NoteRow(content=year)], consolidate=False)
-    memento.import_notes([NoteRow(content="It snowed in 1999.")], consolidate=False, namespace="work")
+        memento.intake.import_notes([NoteRow(content=year)], consolidate=False)
+    memento.intake.import_notes([NoteRow(content="It snowed in 1999.")], consolidate=False, namespace="work")
 
     assert len(select(memento, "?n a mem:Name ; mem:name '1999'")) == 1
-    assert "1999" not in [entity.name for entity in memento.entities()]
+    assert "1999" not in [entity.name for entity in memento.graphs.entities()]
     assert "1999" not in [name for one in memento.recall("1999", gate=False).memories for name in one.about]
 
 
 def test_a_turn_of_a_conversation_gets_no_edge_by_its_text(memento: Memento) -> None:
-    memento.import_notes([NoteRow(content="It was cold in 1999.", session="s", speaker="Anna")], consolidate=False)
+    memento.intake.import_notes(
+        [NoteRow(content="It was cold in 1999.", session="s", speaker="Anna")], consolidate=False
+    )
 
     assert select(memento, "?n a mem:Name") == []
 
@@ -138,7 +140,7 @@ def test_what_a_memory_is_about_is_what_its_edge_says_and_no_statement_restores_
 
     assert select(films, f"<{born}> mem:subject <{burton}>")
     assert scores(films)[FILMS[1]] < before[FILMS[1]] - 0.02
-    films.rebuild()
+    films.admin.rebuild()
     assert scores(films)[FILMS[1]] < before[FILMS[1]] - 0.02
 
 

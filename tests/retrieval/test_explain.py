@@ -25,7 +25,7 @@ def life(memento: Memento) -> Memento:
 def rows(memento: Memento, found: Recollection, namespace: str | None = None) -> list[dict[str, str]]:
     """What the query of an explained answer returns."""
     assert found.sparql
-    body, _ = memento.query(found.sparql, accept="text/csv", namespace=namespace)
+    body, _ = memento.graphs.query_bytes(found.sparql, accept="text/csv", namespace=namespace)
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
@@ -57,7 +57,7 @@ def test_the_query_holds_to_the_graph_and_to_the_asked_time(life: Memento) -> No
     later = {name: datetime(2100, 1, 1, tzinfo=UTC) for name in ("believedAt", "writtenBy")}
     found_all = [iri for iri, *_ in everything]
     then = bind_query("retrieval/explained", {"memory": everything, "found": found_all, **instants, **later})
-    body, _ = life.query(then, accept="text/csv")
+    body, _ = life.graphs.query_bytes(then, accept="text/csv")
 
     assert len(found.memories) < len(everything)
     expected = {one.iri for one in life.recall("Where do I live?", as_of=instants["trueAt"], k=30, gate=False).memories}
@@ -100,7 +100,7 @@ def test_the_path_names_what_led_there(memento: Memento) -> None:
         ("Burbank", "Burbank is a city in California."),
         ("Faro", "Faro is a town in Algarve."),
     ]
-    memento.import_notes([NoteRow(content=text, title=title) for title, text in texts], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=text, title=title) for title, text in texts], consolidate=False)
     found = memento.recall("Where was the director of Ed Wood born?", explain=True, gate=False)
     film, director = (
         next(one for one in found.memories if one.content.startswith(start)) for start in ("Ed Wood", "Tim Burton")
@@ -122,7 +122,7 @@ def films(memento: Memento) -> Memento:
         ("Faro", "Faro is a town in Algarve where a film was shot."),
         ("Oslo", "Oslo is a city where the director of a bank was born."),
     ]
-    memento.import_notes([NoteRow(content=text, title=title) for title, text in texts], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=text, title=title) for title, text in texts], consolidate=False)
     return memento
 
 
@@ -136,7 +136,7 @@ def test_the_query_says_which_edges_brought_a_memory_and_only_where_they_did(fil
 
 
 def test_what_the_texts_alone_brought_has_no_edge(memento: Memento) -> None:
-    memento.import_notes(
+    memento.intake.import_notes(
         [NoteRow(content="it rained all day"), NoteRow(content="green tea is best")], consolidate=False
     )
 
@@ -148,7 +148,7 @@ def test_what_the_texts_alone_brought_has_no_edge(memento: Memento) -> None:
 def test_what_only_an_edge_brought_is_no_row_once_the_edge_is_gone(films: Memento) -> None:
     found = films.recall(DIRECTOR, k=3, explain=True, gate=False)
     director = next(one for one in found.memories if one.content.startswith("Tim Burton"))
-    films.update(
+    films.graphs.update(
         "PREFIX mem: <http://purl.org/memento/> "
         f"DELETE WHERE {{ GRAPH <urn:memento:graph:local:main> {{ <{director.iri}> mem:about ?any }} }}"
     )
@@ -174,7 +174,7 @@ def test_nothing_needs_no_query(memento: Memento) -> None:
 
 
 def test_the_longest_explanation_passes_the_endpoint(memento: Memento) -> None:
-    memento.import_notes([NoteRow(content=f"Tea number {n} is green.") for n in range(300)], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=f"Tea number {n} is green.") for n in range(300)], consolidate=False)
     found = memento.recall("Which tea is green?", k=300, explain=True, gate=False)
 
     assert len(rows(memento, found)) == len(found.memories) > 200

@@ -86,7 +86,7 @@ def test_four_ways_to_say_it_leave_room_for_something_else(memento: Memento) -> 
         "My bicycle is stolen…",
         "The stolen thing was red.",
     ):
-        memento.import_notes([NoteRow(content=text)], consolidate=False)
+        memento.intake.import_notes([NoteRow(content=text)], consolidate=False)
 
     first, *others = memento.recall("Which bicycle is stolen?", k=2).memories
 

@@ -22,7 +22,7 @@ BOOK = (
 @pytest.fixture(params=[True, False], ids=["rules", "plain"])
 def book(memento: Memento, request: pytest.FixtureRequest) -> Memento:
     rows = [NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(BOOK, start=1)]
-    memento.import_notes(rows, consolidate=request.param)
+    memento.intake.import_notes(rows, consolidate=request.param)
     return memento
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
+from memento.model import NEAREST
 from memento.operations.recall import Recall
 from memento.python import Memento, open_memento
 from memento.retrieval.nearest import MOST, is_asking
-from memento.retrieval.render import NEAREST, as_list, as_text, as_xml, fit_block, fit_budget
+from memento.retrieval.render import as_list, as_text, as_xml, fit_block, fit_budget
 from memento.service.handlers.recall import peek
 from memento.settings import GateSettings
 

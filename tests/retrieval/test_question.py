@@ -71,7 +71,7 @@ def test_a_misspelt_question_is_answered(tmp_path: Path) -> None:
     notes = [NoteRow(content=text) for text in ("The pottery class starts in June.", "The aquarium has three otters.")]
     with open_memento(tmp_path, configured=Settings(embedding=embedding)) as memento:
         assert isinstance(memento, Memento)
-        memento.import_notes(notes, consolidate=False)
+        memento.intake.import_notes(notes, consolidate=False)
         (found, *_) = memento.recall("aquariem", explain=True, gate=False).memories
         assert found.content == "The aquarium has three otters."
         assert found.why.get("words", 0) > 0

@@ -86,7 +86,7 @@ def test_a_question_about_the_user_is_judged_mildly_in_a_large_scope(tmp_path: P
     with open_memento(
         tmp_path, configured=Settings(embedding=EmbeddingSettings(runtime="torch", cache=False))
     ) as opened:
-        opened.import_notes(Life(names=30).notes(150), consolidate=False)
+        opened.intake.import_notes(Life(names=30).notes(150), consolidate=False)
         for when, text in STORY:
             opened.note(text, at=day(when))
 

@@ -35,8 +35,8 @@ def view(memento: Memento) -> View:
         NoteRow(content=text, speaker=who, session=day, position=place, at=datetime.fromisoformat(day))
         for place, (who, text, day) in enumerate(TALK)
     ]
-    memento.import_notes(rows, consolidate=False)
-    memento.import_notes([NoteRow(content="It has seven hills.", title="Lisbon")], consolidate=False)
+    memento.intake.import_notes(rows, consolidate=False)
+    memento.intake.import_notes([NoteRow(content="It has seven hills.", title="Lisbon")], consolidate=False)
     return View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
 
@@ -73,7 +73,7 @@ def test_the_one_participant_who_is_named_is_preferred(view: View, memento: Meme
 def test_who_asks_about_my_or_our_is_not_the_assistant(speaker: str, memento: Memento) -> None:
     texts = [(speaker, "We use Flutter now."), ("assistant", "Which framework do you use?")]
     rows = [NoteRow(content=text, speaker=who, session="s", position=place) for place, (who, text) in enumerate(texts)]
-    memento.import_notes(rows, consolidate=False)
+    memento.intake.import_notes(rows, consolidate=False)
     view = View.at(memento.service.stores.indexes, Scope().memory_graphs, now(), None, None)
 
     mine = by_text(signals.score_speaker("Which framework do we use?", view), view, memento)

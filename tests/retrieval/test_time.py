@@ -65,7 +65,7 @@ def test_the_published_pattern_says_the_same(homes: tuple[Memento, list[datetime
     memento, instants = homes
     found = memento.timeline("me", as_of=at(as_of), believed_at=instants[believed])
     assert found.sparql
-    body, _ = memento.query(found.sparql, accept="text/csv")
+    body, _ = memento.graphs.query_bytes(found.sparql, accept="text/csv")
 
     assert [row["memory"] for row in csv.DictReader(io.StringIO(body.decode()))] == [one.iri for one in found.memories]
     assert {one.content for one in found.memories} == recalled(memento, as_of, instants[believed])

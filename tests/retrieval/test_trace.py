@@ -43,7 +43,7 @@ def test_who_the_user_is_follows_forgetting_erasing_and_an_update_by_sparql(meme
     memento.forget(work, erase=True)
     assert of_user(memento) == "My native language is Danish."
     graph = graph_iri("local", "main")
-    memento.update(
+    memento.graphs.update(
         f"DELETE WHERE {{ GRAPH <{graph}> {{ ?said <{MEM.statedBy}> <{origin}> ; ?of ?what . <{origin}> ?p ?o }} }}"
     )
     assert of_user(memento) == ""

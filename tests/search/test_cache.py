@@ -71,14 +71,14 @@ def answers(memento: Memento) -> list[tuple[tuple[str, float], ...]]:
 def from_the_graph(home: Path) -> list[tuple[tuple[str, float], ...]]:
     cache.remove_folder(home / "indexes")
     with opened(home) as memento:
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         return answers(memento)
 
 
 def test_a_start_with_kept_indexes_reads_no_graph_and_answers_the_same(home: Path, reads: list[str]) -> None:
     with opened(home) as memento:
         kept = answers(memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
     assert reads == []
     assert kept == from_the_graph(home)
@@ -96,7 +96,7 @@ def test_what_came_after_they_were_kept_is_found(home: Path, monkeypatch: pytest
         live = answers(memento)
     with opened(home) as memento:
         replayed = answers(memento)
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         memento.note("Rex is a cat.")
         again = answers(memento)
     with opened(home) as memento:
@@ -142,7 +142,7 @@ def test_a_write_behind_our_back_is_seen(home: Path, reads: list[str]) -> None:
 
     with opened(home) as memento:
         assert "Bello" in memento.recall("dog called", k=1, gate=False).memories[0].content
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
     assert reads == ["read"]
 
 

@@ -50,7 +50,7 @@ def claims(memento: Memento) -> Claims:
 def every(memento: Memento) -> list[Stated]:
     """All claims, by every way in which one finds them."""
     known = claims(memento)
-    owners = [USER, *(IRI(one.iri) for one in memento.entities(limit=100))]
+    owners = [USER, *(IRI(one.iri) for one in memento.graphs.entities(limit=100))]
     memories = [one.iri for one in memento.list(past=True, limit=100)]
     by_owner = [one for owner in owners for one in known.of_owner(owner)]
     by_memory = [one for memory in memories for one in known.of_memory(memory)]
@@ -64,8 +64,8 @@ def told(memento: Memento, relation: str) -> list[Stated]:
 
 
 def test_a_claim_is_an_edge_from_its_owner_to_its_value(memento: Memento) -> None:
-    [leila] = [IRI(one.iri) for one in memento.entities() if one.name == "Leila Haddad"]
-    [labs] = [IRI(one.iri) for one in memento.entities() if one.name == "Brel Labs"]
+    [leila] = [IRI(one.iri) for one in memento.graphs.entities() if one.name == "Leila Haddad"]
+    [labs] = [IRI(one.iri) for one in memento.graphs.entities() if one.name == "Brel Labs"]
     [sister], [work] = told(memento, "sister"), claims(memento).of_owner(leila)
 
     assert (sister.entity, sister.value, sister.words) == (leila, "Leila Haddad", "My sister is Leila Haddad")
@@ -89,7 +89,7 @@ def test_a_claim_that_ended_says_until_when_it_held(memento: Memento) -> None:
 
 def test_what_was_followed_is_what_the_graph_gives_and_what_is_kept(memento: Memento, tmp_path: Path) -> None:
     followed = every(memento)
-    memento.rebuild()
+    memento.admin.rebuild()
     assert every(memento) == followed
     memento.close()
     with opened(tmp_path / "home") as again:  # from what was kept
@@ -97,9 +97,9 @@ def test_what_was_followed_is_what_the_graph_gives_and_what_is_kept(memento: Mem
         again.note("My rent is 900.")
         assert [one.value for one in told(again, "rent")] == ["700", "800", "900"]
         followed = every(again)
-        again.rebuild()
+        again.admin.rebuild()
         assert every(again) == followed
-        assert again.check() == ()
+        assert again.admin.check() == ()
 
 
 def test_what_is_erased_has_no_claims_and_what_an_undo_brings_back_holds_again(memento: Memento) -> None:
@@ -112,19 +112,21 @@ def test_what_is_erased_has_no_claims_and_what_an_undo_brings_back_holds_again(m
     assert [one.value for one in told(memento, "rent")] == ["700"]
     assert claims(memento).of_memory(latest.iri) == []
     followed = every(memento)
-    memento.rebuild()
+    memento.admin.rebuild()
     assert every(memento) == followed
 
 
 def test_an_update_of_a_claim_is_followed_and_a_memory_that_is_touched_keeps_its_claims(memento: Memento) -> None:
     update = "PREFIX mem: <http://purl.org/memento/> "
-    memento.update(update + "DELETE { ?c ?p ?o } WHERE { ?c a mem:Claim ; mem:relationName 'sister' ; ?p ?o }")
+    memento.graphs.update(update + "DELETE { ?c ?p ?o } WHERE { ?c a mem:Claim ; mem:relationName 'sister' ; ?p ?o }")
     assert told(memento, "sister") == []
 
-    memento.update(update + "INSERT { ?m mem:title 'Flat' } WHERE { ?m a mem:Memory ; mem:content 'My rent is 800.' }")
+    memento.graphs.update(
+        update + "INSERT { ?m mem:title 'Flat' } WHERE { ?m a mem:Memory ; mem:content 'My rent is 800.' }"
+    )
     assert [one.value for one in told(memento, "rent")] == ["700", "800"]
     followed = every(memento)
-    memento.rebuild()
+    memento.admin.rebuild()
     assert every(memento) == followed
 
 

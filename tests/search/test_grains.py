@@ -46,7 +46,7 @@ def test_a_note_has_its_grains_at_once(memento: Memento) -> None:
 
 
 def test_a_plain_import_gets_its_grains_in_the_background(memento: Memento) -> None:
-    memento.import_notes([NoteRow(content=WORKS), NoteRow(content=TWO)], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=WORKS), NoteRow(content=TWO)], consolidate=False)
     wait_until(lambda: not grains_of(memento).pending)
     assert (len(grains_of(memento).masked), count_grains(memento)) == (2, 2)
 
@@ -55,7 +55,7 @@ def test_a_question_about_somebody_does_not_wait_for_the_background(
     memento: Memento, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Backends, "wake_grains", lambda _: None)
-    memento.import_notes([NoteRow(content=WORKS), NoteRow(content="Ben Ray plays the harp.")], consolidate=False)
+    memento.intake.import_notes([NoteRow(content=WORKS), NoteRow(content="Ben Ray plays the harp.")], consolidate=False)
     assert len(grains_of(memento).pending) == 2
     memento.recall("Where does Ana Costa work?")
     assert len(grains_of(memento).pending) == 1
@@ -86,6 +86,6 @@ def test_a_start_reads_the_grains_and_a_folder_without_them_gets_them(tmp_path: 
 def test_a_rebuild_gives_the_same_grains(memento: Memento) -> None:
     memento.note(TWO)
     before = count_grains(memento)
-    memento.rebuild()
+    memento.admin.rebuild()
     wait_until(lambda: not grains_of(memento).pending)
     assert count_grains(memento) == before

@@ -52,8 +52,8 @@ def use(memento: Memento) -> None:
     memento.note("Did you see the whale?", speaker="Ana", session="one", position=1)
     [first, *_] = memento.note("My dog is called Rex.").memories
     memento.note("I joined Microsoft.")
-    memento.remember("Lisbon has seven hills", keys=["hills"])
-    memento.associate(first, memento.list()[-1].iri)
+    memento.keys.remember("Lisbon has seven hills", keys=["hills"])
+    memento.living.associate(first, memento.list()[-1].iri)
     memento.forget(first)
     memento.recall("Where do I work?", gate=False)
 
@@ -72,12 +72,12 @@ def test_all_goes_on_without_an_index_that_is_not_registered(
     with opened(tmp_path / "home") as memento:
         use(memento)
         assert name not in [one.name for one in memento.service.stores.indexes]
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
     with opened(tmp_path / "home") as memento:  # from what was kept
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         memento.recall("Where do I work?", gate=False)
-        memento.rebuild()
-        assert memento.check() == ()
+        memento.admin.rebuild()
+        assert memento.admin.check() == ()
 
 
 class Lengths(Index):
@@ -132,11 +132,11 @@ def test_what_was_kept_for_other_indexes_is_not_used(
         use(memento)
     monkeypatch.setattr(Numbers, "version", 99)
     with opened(tmp_path / "home") as memento:
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         assert memento.recall("Where do I work?", gate=False).memories
     registry.remove(Fadings)
     with opened(tmp_path / "home") as memento:
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_check_names_an_index_that_lacks_a_node(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_check_names_an_index_that_lacks_a_node(tmp_path: Path) -> None:
         labels = indexes[Labels]
         [node] = labels.find_exact("Google", indexes.nodes.graphs())
         labels.drop(node)
-        [difference] = memento.check()
+        [difference] = memento.admin.check()
 
     assert (difference.what, difference.iri) == ("not-indexed", indexes.nodes.iri(node))
     assert "`labels`" in difference.detail

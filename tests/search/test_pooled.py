@@ -112,7 +112,7 @@ def test_another_namespace_is_not_seen(told: tuple[Path, Memento, Memento]) -> N
 def test_a_small_namespace_is_brought_in_whole(tmp_path: Path) -> None:
     with opened(tmp_path / "home", over(tmp_path, whole=100)) as memento:
         memento.note("Anna moved to Lisbon.")
-        assert memento.manifest(fresh=True).layout.memories == 1
+        assert memento.graphs.manifest(fresh=True).layout.memories == 1
         assert [one.content for one in memento.list()] == ["Anna moved to Lisbon."]
 
 
@@ -127,7 +127,7 @@ def test_what_is_forgotten_is_gone_from_the_engine(whole: int, tmp_path: Path) -
         memento.forget(found.iri, erase=True)
         memento.forget(named.iri, erase=True)
         assert contents(memento, "Who keeps a zebra?") == []
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
     files = [path for path in (tmp_path / "lance").rglob("*") if path.is_file()]
     assert files
     for word in (b"zebra", b"quagga"):  # a word, and the name of an entity
@@ -156,7 +156,7 @@ def test_an_index_in_memory_moves_to_an_engine_and_back(tmp_path: Path) -> None:
         memento.note("Clara's dog is called Rex.")
     with opened(tmp_path / "home", OFFLINE) as memento:
         assert contents(memento, "What is Clara's dog called?")[0][0] == "Clara's dog is called Rex."
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
 
 
 def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_start(tmp_path: Path) -> None:
@@ -232,12 +232,12 @@ def test_an_embedder_of_other_dimensions_fills_the_engine_again(tmp_path: Path) 
 def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path) -> None:
     with opened(tmp_path / "home", over(tmp_path)) as memento:
         memento.note("Anna moved to Lisbon.")
-        assert memento.check() == ()
+        assert memento.admin.check() == ()
         [found] = memento.recall("Who moved?").memories
         Lance(str(tmp_path / "lance"), None, 256).put([], gone=[found.iri])
-        assert [one.iri for one in memento.check()] == [found.iri]
-        memento.rebuild()
-        assert memento.check() == ()
+        assert [one.iri for one in memento.admin.check()] == [found.iri]
+        memento.admin.rebuild()
+        assert memento.admin.check() == ()
 
 
 def test_an_engine_needs_its_place_and_an_index_in_memory_has_none() -> None:

@@ -70,7 +70,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("home")
     with opened(made) as memento:
         for text in TEXTS:
-            memento.remember(text, ["bread"])
+            memento.keys.remember(text, ["bread"])
     return made
 
 
@@ -92,7 +92,7 @@ def test_every_recall_is_ordered_by_the_model_of_the_folder(reranked: Memento) -
     assert found.memories[0].content == "Tulips grow in spring."
     assert [one.rank for one in found.memories] == [1, 2, 3]
     assert reranked.recall("rye bread", k=1, explain=True).memories[0].content == "Tulips grow in spring."
-    assert reranked.recall_memories("rye bread", k=1).memories[0].content == "Tulips grow in spring."
+    assert reranked.keys.recall_memories("rye bread", k=1).memories[0].content == "Tulips grow in spring."
 
 
 def test_without_a_folder_the_order_stays_and_a_floor_leaves_nothing(home: Path, folder: Path) -> None:
@@ -101,7 +101,7 @@ def test_without_a_folder_the_order_stays_and_a_floor_leaves_nothing(home: Path,
     with opened(home, folder=str(folder), floor=8.5) as strict:
         found = strict.recall("rye bread")
         assert (found.memories, found.gated) == ((), True)
-        assert strict.recall_memories("rye bread").memories == ()
+        assert strict.keys.recall_memories("rye bread").memories == ()
         assert strict.recall("호밀빵").memories, "what is in another script is not held against the floor"
 
 
@@ -152,7 +152,7 @@ def test_the_factors_of_the_published_design_are_a_setting(home: Path) -> None:
     with opened(home, factors=True) as memento:
         plain = {one.iri: one.score for one in memento.recall("rye bread").memories}
         last = min(plain, key=lambda iri: plain[iri])
-        memento.mark(last, tags=("decision",))
+        memento.review.mark(last, tags=("decision",))
         marked = {one.iri: one.score for one in memento.recall("rye bread").memories}
 
     assert marked[last] == pytest.approx(1.2 * plain[last], rel=0.01)

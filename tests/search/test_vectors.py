@@ -154,7 +154,7 @@ def test_a_recall_over_an_hnsw_graph_finds_what_an_exact_one_finds(tmp_path: Pat
     graph, whole = LandSettings(whole=0, flat=0, above="hnsw"), LandSettings(whole=0, flat=1_000)
     for name, land in (("graph", graph), ("whole", whole)):
         with open_memento(tmp_path / name, configured=replace(OFFLINE, land=land)) as memento:
-            memento.import_notes(rows, consolidate=False)
+            memento.intake.import_notes(rows, consolidate=False)
             asked = [
                 memento.recall(f"Which lamps are in crate {n}?", mode="vector").memories for n in range(0, 300, 30)
             ]

@@ -35,7 +35,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Memento]]:
     def opener(**answers: object) -> Memento:
         memory = open_memento(tmp_path, namespace="main", configured=settings(**answers))
         assert isinstance(memory, Memento)
-        memory.remember("The code word is marigold.", ["word"])
+        memory.keys.remember("The code word is marigold.", ["word"])
         memories.append(memory)
         return memory
 
@@ -62,7 +62,7 @@ def test_an_answer_is_given_again_until_something_is_written_and_the_oldest_goes
 
     assert [ask(memento)[0] for _ in range(2)] == [None, "fresh"]
     assert ask(memento)[1] == ["The code word is marigold."]
-    memento.remember("The bakery opens at seven.", ["bakery"])
+    memento.keys.remember("The bakery opens at seven.", ["bakery"])
     assert ask(memento) == (None, ask(memento)[1])
     assert len(ask(memento)[1]) == 2
     assert [ask(memento, one)[0] for one in ("a?", "b?", "a?")] == [None, None, "fresh"]
@@ -72,7 +72,7 @@ def test_an_answer_is_given_again_until_something_is_written_and_the_oldest_goes
 def test_a_stale_answer_is_given_once_and_made_again_in_the_background(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=60)
     ask(memento)
-    memento.remember("The bakery opens at seven.", ["bakery"])
+    memento.keys.remember("The bakery opens at seven.", ["bakery"])
     answers = memento.service.answers
 
     assert ask(memento) == ("stale", ["The code word is marigold."])
@@ -109,7 +109,7 @@ def test_what_is_forgotten_while_it_is_answered_is_not_kept(opened: Callable[...
 
 def test_an_answer_is_of_its_caller_alone(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=1000)
-    memento.remember("The safe is behind the painting.", ["safe"], namespace="work")
+    memento.keys.remember("The safe is behind the painting.", ["safe"], namespace="work")
     asked = Recall("Where is the safe?", namespace="work")
 
     def found(access: Access) -> tuple[str | None, list[str]]:
@@ -126,7 +126,7 @@ def test_an_answer_is_of_its_caller_alone(opened: Callable[..., Memento]) -> Non
 
 def test_what_ends_by_itself_ends_in_a_kept_answer_too(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=10_000, fresh_s=10_000)
-    memento.remember("The parcel comes today.", ["parcel"], ttl_s=600)
+    memento.keys.remember("The parcel comes today.", ["parcel"], ttl_s=600)
     assert len(ask(memento)[1]) == 2
     assert ask(memento)[0] == "fresh"
 

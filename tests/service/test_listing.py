@@ -45,18 +45,21 @@ def test_graphs_are_listed_once_for_all_callers_until_something_is_written(
     monkeypatch.setattr(Oxigraph, "graphs", graphs)
     callers = [memento.with_access(Access(tenant=tenant, right="write")) for tenant in ("local", "acme", "beta")]
     for caller in callers:
-        caller.query("ASK {}")
+        caller.graphs.query_bytes("ASK {}")
     listed.clear()
     for caller in callers * 3:
-        caller.query("ASK {}")
+        caller.graphs.query_bytes("ASK {}")
 
     assert not listed
 
-    callers[1].update(making(iter([data_iri("acme", "one")])))
-    seen = [caller.query("SELECT ?g { GRAPH ?g { <urn:a> ?p ?o } }", accept="text/csv")[0] for caller in callers]
+    callers[1].graphs.update(making(iter([data_iri("acme", "one")])))
+    seen = [
+        caller.graphs.query_bytes("SELECT ?g { GRAPH ?g { <urn:a> ?p ?o } }", accept="text/csv")[0]
+        for caller in callers
+    ]
     listed.clear()
     for caller in callers * 3:
-        caller.query("ASK {}")
+        caller.graphs.query_bytes("ASK {}")
 
     assert not listed
     assert [b"acme" in body for body in seen] == [False, True, False]
@@ -67,15 +70,15 @@ def test_a_tenant_has_so_many_graphs_and_no_more(memento: Memento, iri: object) 
     assert callable(iri)
     acme, beta = (memento.with_access(Access(tenant=tenant, right="write")) for tenant in ("acme", "beta"))
     create = " ; ".join(f"CREATE GRAPH <{iri('acme', f'n{n}')}>" for n in range(MOST))
-    acme.update(create)
+    acme.graphs.update(create)
 
     with pytest.raises(TooLong, match=rf"at most {MOST} graphs \(limits\.graphs\)"):
-        acme.update(f"CREATE GRAPH <{data_iri('acme', 'more')}>")
+        acme.graphs.update(f"CREATE GRAPH <{data_iri('acme', 'more')}>")
     with pytest.raises(TooLong):
-        acme.put_graph(b"<urn:a> <urn:b> 1 .", data_iri("acme", "more"))
-    beta.update(making(data_iri("beta", f"n{n}") for n in range(MOST)))
-    acme.update(f"DROP GRAPH <{iri('acme', 'n0')}>")
-    acme.update(f"CREATE GRAPH <{data_iri('acme', 'more')}>")
+        acme.graphs.put(b"<urn:a> <urn:b> 1 .", data_iri("acme", "more"))
+    beta.graphs.update(making(data_iri("beta", f"n{n}") for n in range(MOST)))
+    acme.graphs.update(f"DROP GRAPH <{iri('acme', 'n0')}>")
+    acme.graphs.update(f"CREATE GRAPH <{data_iri('acme', 'more')}>")
 
     with pytest.raises(TooLong):
-        memento.update(making(data_iri("local", f"n{n}") for n in range(MOST + 1)))
+        memento.graphs.update(making(data_iri("local", f"n{n}") for n in range(MOST + 1)))

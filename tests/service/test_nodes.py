@@ -46,7 +46,7 @@ def open_node(server: Server, home: Path, index: IndexSettings) -> Memento:
 
 
 def count(node: Memento) -> int:
-    [row] = json.loads(node.query(COUNT)[0])["results"]["bindings"]
+    [row] = json.loads(node.graphs.query_bytes(COUNT)[0])["results"]["bindings"]
     return int(row["n"]["value"])
 
 
@@ -74,4 +74,4 @@ def test_what_one_node_notes_the_other_recalls_lists_and_finds_by_sparql_at_its_
         nodes[0].forget(gone)
         assert gone not in {one.iri for one in nodes[1].list()}
         assert gone not in {one.iri for one in nodes[1].recall("When does the ferry to Arran leave?").memories}
-        assert nodes[1].check() == ()
+        assert nodes[1].admin.check() == ()

@@ -34,7 +34,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     assert isinstance(opened, Memento)
     with opened:
         opened.note(LONG, title="Harbour book", tags=["harbour"], idempotency_key="book")
-        opened.import_notes([{"content": LONG, "idempotency_key": "row"}], consolidate=False, namespace="kept")
+        opened.intake.import_notes([{"content": LONG, "idempotency_key": "row"}], consolidate=False, namespace="kept")
         yield opened
 
 
@@ -89,7 +89,7 @@ def test_pieces_are_notes_that_point_at_the_first_which_has_no_parent(memory: Me
     assert {one[MEM.parent] for one in others} == {first["iri"]}
     assert [one[MEM.piece] for one in (first, *others)] == [1, 2, 3, 4]
     assert {one[MEM.pieces] for one in (first, *others)} == {4}
-    assert not memory.check()
+    assert not memory.admin.check()
 
 
 def test_what_stands_in_two_pieces_is_remembered_once(memory: Memento) -> None:
@@ -102,7 +102,7 @@ def test_what_stands_in_two_pieces_is_remembered_once(memory: Memento) -> None:
 def test_the_same_long_text_again_is_the_same_note(memory: Memento) -> None:
     before = len(memory.list(limit=300))
     again = memory.note(LONG, title="Harbour book", tags=["harbour"], idempotency_key="book")
-    row = memory.import_notes([{"content": LONG, "idempotency_key": "row"}], consolidate=False, namespace="kept")
+    row = memory.intake.import_notes([{"content": LONG, "idempotency_key": "row"}], consolidate=False, namespace="kept")
 
     assert again.note == notes_of(memory, "main")[0]["iri"]
     assert (row.known, row.notes) == (1, (notes_of(memory, "kept")[0]["iri"],))
@@ -143,7 +143,7 @@ def test_a_text_stays_whole_where_the_setting_says_so(memory: Memento) -> None:
     before = service.settings
     service.settings = replace(before, consolidation=replace(before.consolidation, chunk_over=0))
     try:
-        done = memory.import_notes([{"content": LONG}], consolidate=False, namespace="whole")
+        done = memory.intake.import_notes([{"content": LONG}], consolidate=False, namespace="whole")
     finally:
         service.settings = before
 
@@ -151,11 +151,11 @@ def test_a_text_stays_whole_where_the_setting_says_so(memory: Memento) -> None:
 
 
 def test_forgetting_or_erasing_the_first_piece_takes_all_of_the_text(memory: Memento) -> None:
-    done = memory.import_notes([{"content": LONG}], consolidate=False, namespace="gone")
+    done = memory.intake.import_notes([{"content": LONG}], consolidate=False, namespace="gone")
     first = str(done.notes[0])
     hidden = memory.forget(first, namespace="gone")
-    back = memory.unforget(first, namespace="gone")
-    [*marked] = memory.mark(first, ["book"], namespace="gone")
+    back = memory.review.unforget(first, namespace="gone")
+    [*marked] = memory.review.mark(first, ["book"], namespace="gone")
 
     assert len(hidden.memories) == len(back.memories) == len(marked) == 4
     assert len(memory.forget(first, erase=True, namespace="gone").memories) == 4

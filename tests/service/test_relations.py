@@ -47,7 +47,7 @@ def test_by_default_what_is_nearly_alike_is_kept_and_linked_with_nothing(opened:
     told = tell(memento, GREEN, BLUE, AGAIN)
 
     assert None not in told
-    linked = {one.relation for iri in told if iri for one in memento.relations(iri)}
+    linked = {one.relation for iri in told if iri for one in memento.graphs.relations(iri)}
     assert not linked & {"similar", "references"}
 
 
@@ -67,18 +67,18 @@ def test_the_nearest_are_linked_and_found_from_both_sides_and_by_name(opened: Ca
     )
     assert green and again and other
 
-    relations = {(one.memory, one.relation, one.way) for one in memento.relations(green)}
+    relations = {(one.memory, one.relation, one.way) for one in memento.graphs.relations(green)}
     assert (again, "similar", "in") in relations
-    assert any(one.relation == "references" for one in memento.relations(other))
-    [similar] = [one for one in memento.relations(again) if one.relation == "similar"]
+    assert any(one.relation == "references" for one in memento.graphs.relations(other))
+    [similar] = [one for one in memento.graphs.relations(again) if one.relation == "similar"]
     assert (similar.memory, similar.way) == (green, "out")
     assert similar.strength and 0.9 <= similar.strength <= 1
-    assert {one.memory for one in memento.relations(entity="Ana")} == {green, again}
-    assert {one.relation for one in memento.relations(entity="Ana")} == {"about"}
+    assert {one.memory for one in memento.graphs.relations(entity="Ana")} == {green, again}
+    assert {one.relation for one in memento.graphs.relations(entity="Ana")} == {"about"}
     memento.forget(again)
-    assert again not in {one.memory for one in memento.relations(green)}
-    saved = memento.remember("Ana broke " + GREEN + " Twice.", ["printer"]).saved
-    assert memento.relations(saved)
+    assert again not in {one.memory for one in memento.graphs.relations(green)}
+    saved = memento.keys.remember("Ana broke " + GREEN + " Twice.", ["printer"]).saved
+    assert memento.graphs.relations(saved)
 
 
 def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable[..., Memento]) -> None:
@@ -86,27 +86,27 @@ def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable
     [old] = tell(memento, "The heating costs 540 euros.")
     assert old
     new = memento.correct(old, "The heating costs 560 euros.").memories[0]
-    other = memento.remember("Heating oil is dear.", ["oil"], related_to=[new]).saved
+    other = memento.keys.remember("Heating oil is dear.", ["oil"], related_to=[new]).saved
 
-    assert ("supersedes", "out", old) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
-    assert ("relatedTo", "in", other) in {(one.relation, one.way, one.memory) for one in memento.relations(new)}
-    assert ("supersedes", "in", new) in {(one.relation, one.way, one.memory) for one in memento.relations(old)}
+    assert ("supersedes", "out", old) in {(one.relation, one.way, one.memory) for one in memento.graphs.relations(new)}
+    assert ("relatedTo", "in", other) in {(one.relation, one.way, one.memory) for one in memento.graphs.relations(new)}
+    assert ("supersedes", "in", new) in {(one.relation, one.way, one.memory) for one in memento.graphs.relations(old)}
     with pytest.raises(InputError, match="either a memory or an entity"):
-        memento.relations()
+        memento.graphs.relations()
     with pytest.raises(NotFound):
-        memento.relations("urn:memento:memory:none")
+        memento.graphs.relations("urn:memento:memory:none")
     with pytest.raises(NotFound):
-        memento.relations(entity="Zebulon")
+        memento.graphs.relations(entity="Zebulon")
 
 
 @pytest.mark.parametrize("kind", ["similar", "supersedes", "references", "contradicts", "elaborates"])
 def test_a_relation_of_each_published_kind_keeps_its_strength(memento: Memento, kind: str) -> None:
     source, target = (
-        memento.remember(text, ["store"]).saved for text in ("Postgres stays.", "The queue is in SQLite.")
+        memento.keys.remember(text, ["store"]).saved for text in ("Postgres stays.", "The queue is in SQLite.")
     )
-    memento.associate(source, target, relation=kind, weight=0.42)
+    memento.living.associate(source, target, relation=kind, weight=0.42)
 
-    [told] = [one for one in memento.relations(source) if one.relation == kind]
+    [told] = [one for one in memento.graphs.relations(source) if one.relation == kind]
     assert (told.memory, told.way, told.strength) == (target, "out", 0.42)
 
 
@@ -115,11 +115,11 @@ CODE = "The bug is in Auth.py: validate_token() ignores LEDGER_SECRET, see https
 
 def test_code_named_in_a_note_or_a_saved_text_leads_to_it(memento: Memento) -> None:
     (noted,) = memento.note(CODE).memories
-    saved = memento.remember("Auth.py was split; run pip install httpx first.", ["split"]).saved
+    saved = memento.keys.remember("Auth.py was split; run pip install httpx first.", ["split"]).saved
     other = memento.note("I like tea.").memories[0]
 
     def find(entity: str) -> set[IRI]:
-        return {one.memory for one in memento.relations(entity=entity) if one.relation == "refers"}
+        return {one.memory for one in memento.graphs.relations(entity=entity) if one.relation == "refers"}
 
     assert find("auth.py") == find("uth.P") == {noted, saved}
     assert find("validate_token") == find("ledger_secret") == find("example.org") == {noted}
@@ -136,7 +136,7 @@ def test_a_class_in_a_note_is_code_by_its_last_word_or_a_sign_beside_it_and_a_br
     memento.note("I saw the iPhone on YouTube, near a McDonald and the AppStore of JetBrains (see WordPress.com).")
 
     def find(entity: str) -> set[IRI]:
-        return {one.memory for one in memento.relations(entity=entity) if one.relation == "refers"}
+        return {one.memory for one in memento.graphs.relations(entity=entity) if one.relation == "refers"}
 
     classes = (
         "SELECT ?n { ?e <http://purl.org/memento/codeType> 'class' ; <http://purl.org/memento/name> ?n } ORDER BY ?n"
@@ -144,7 +144,7 @@ def test_a_class_in_a_note_is_code_by_its_last_word_or_a_sign_beside_it_and_a_br
     assert find("paymentgateway") == {gateway}
     assert find("orderbook") == find("ledgerline") == {book}
     assert find("syntaxtree") == {tree}
-    assert memento.query(classes, accept="text/csv")[0].decode().split() == [
+    assert memento.graphs.query_bytes(classes, accept="text/csv")[0].decode().split() == [
         "n",
         "LedgerLine",
         "OrderBook",
@@ -158,7 +158,7 @@ def test_an_entity_is_found_by_a_part_of_its_name_and_several_are_named(memento:
     (harbour,) = memento.note("Tom works for Flemming Shipping.").memories
 
     def find(entity: str) -> set[IRI]:
-        return {one.memory for one in memento.relations(entity=entity)}
+        return {one.memory for one in memento.graphs.relations(entity=entity)}
 
     assert (
         find("petersen")
@@ -179,19 +179,19 @@ def test_an_entity_is_found_by_a_part_of_its_name_and_several_are_named(memento:
 
 def test_what_is_erased_takes_the_code_with_it_that_nothing_else_names(memento: Memento) -> None:
     (noted,) = memento.note(CODE).memories
-    kept = memento.remember("Auth.py was split.", ["split"]).saved
+    kept = memento.keys.remember("Auth.py was split.", ["split"]).saved
     memento.forget(noted, erase=True)
 
-    names = memento.query(
+    names = memento.graphs.query_bytes(
         "SELECT ?n { ?e a <http://purl.org/memento/CodeEntity> ; <http://purl.org/memento/name> ?n }"
     )[0]
     assert b"Auth.py" in names and not any(
         one in names for one in (b"validate_token", b"LEDGER_SECRET", b"example.org")
     )
-    assert [one.memory for one in memento.relations(entity="auth.py")] == [kept]
+    assert [one.memory for one in memento.graphs.relations(entity="auth.py")] == [kept]
 
 
 def test_an_argument_that_lacks_is_called_what_every_caller_calls_it(memento: Memento) -> None:
     with pytest.raises(InputError, match="a memory or an entity") as refused:
-        memento.relations()
+        memento.graphs.relations()
     assert "iri" not in str(refused.value)

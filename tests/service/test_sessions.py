@@ -33,7 +33,7 @@ def wait_for(holds: Callable[[], bool], s: float = 60.0) -> bool:
 
 def rendered(memento: Memento, name: str) -> str:
     """What stands in the graph, without having it made."""
-    found, _ = memento.query(
+    found, _ = memento.graphs.query_bytes(
         f'SELECT ?text {{ ?page <{MEM.name}> "{name}" ; <{MEM.rendered}> ?text }}',
         accept="application/sparql-results+json",
     )
@@ -49,9 +49,9 @@ def test_a_session_starts_from_memories_grouped_by_their_tags(memento: Memento, 
         ("Ada likes tea.", ()),
     ]
     for content, tags in rows:
-        memento.remember(content, tags=list(tags))
+        memento.keys.remember(content, tags=list(tags))
 
-    bundle = memento.start_session()
+    bundle = memento.sessions.start()
 
     assert {one.preview for one in bundle.decisions} == {"Postgres stays the store.", "Each service has one queue."}
     assert [one.preview for one in bundle.architecture] == ["Queues sit behind the gateway."]
@@ -60,18 +60,18 @@ def test_a_session_starts_from_memories_grouped_by_their_tags(memento: Memento, 
     assert bundle.text.splitlines()[0] == bundle.profile
     assert "## Decisions\n- " in bundle.text and "## Recent errors\n- The login fails with 502." in bundle.text
 
-    asked = memento.start_session("Which login fails?", limit=1)
+    asked = memento.sessions.start("Which login fails?", limit=1)
     assert [one.preview for one in (*asked.decisions, *asked.errors)] == ["The login fails with 502."]
 
     project = tmp_path / "shop"
     project.mkdir()
     (project / "README.md").write_text("# Shop\n\nIt sells tea.")
-    assert memento.start_session(folder=str(project)).indexed
-    assert not memento.start_session(folder=str(project)).indexed
+    assert memento.sessions.start(folder=str(project)).indexed
+    assert not memento.sessions.start(folder=str(project)).indexed
     reader = memento.with_access(Access(right="read", name="reader"))
-    assert reader.start_session().decisions
+    assert reader.sessions.start().decisions
     with pytest.raises(Forbidden):
-        reader.start_session(folder=str(project))
+        reader.sessions.start(folder=str(project))
 
 
 def test_a_session_is_summed_up_from_its_memories_and_summed_up_again(memento: Memento) -> None:
@@ -79,7 +79,7 @@ def test_a_session_is_summed_up_from_its_memories_and_summed_up_again(memento: M
         memento.note(content, session="monday")
     memento.note("I like tea.", session="sunday", at="2020-01-01")
 
-    made = memento.summarize_session()
+    made = memento.sessions.summarize()
 
     assert (made.session, made.model, made.replaced) == ("monday", None, None)
     assert made.summary.splitlines() == [
@@ -94,36 +94,36 @@ def test_a_session_is_summed_up_from_its_memories_and_summed_up_again(memento: M
     assert set(kept.tags) == {"conversation", "decision"}
 
     memento.note("Cleo writes the report.", session="monday")
-    again = memento.summarize_session("monday")
+    again = memento.sessions.summarize("monday")
     assert again.replaced == made.id and len(again.members) == 4
     assert [one.iri for one in memento.list() if one.content.startswith("Session monday")] == [again.id]
 
-    memento.import_notes(
+    memento.intake.import_notes(
         [NoteRow(content=f"Point {n} is about {'a long matter ' * 9}.", session="long") for n in range(60)],
         consolidate=False,
     )
-    long = memento.summarize_session("long").summary
+    long = memento.sessions.summarize("long").summary
     assert len(long) <= MOST_CHARS and long.endswith(" more") and long.startswith("Session long:\n- Point 0")
 
     with pytest.raises(NotFound, match="tuesday"):
-        memento.summarize_session("tuesday")
+        memento.sessions.summarize("tuesday")
     with pytest.raises(NotFound, match="no session"):
-        memento.summarize_session(namespace="empty")
+        memento.sessions.summarize(namespace="empty")
 
 
 @pytest.mark.parametrize("erase", [False, True])
 def test_a_summary_goes_with_a_memory_that_it_was_made_of(memento: Memento, erase: bool) -> None:
     noted = memento.note("My locker code is kept by Zelda.", session="monday")
     memento.note("I like tea.", session="monday")
-    made = memento.summarize_session("monday")
-    memento.set_page("all", query=EVERYTHING)
+    made = memento.sessions.summarize("monday")
+    memento.sessions.set_page("all", query=EVERYTHING)
     assert "Zelda" in made.summary and "Zelda" in rendered(memento, "all")
 
     gone = memento.forget(noted.memories[0], erase=erase)
 
     assert made.id in gone.memories
     assert "Zelda" not in rendered(memento, "all")
-    assert "Zelda" not in (memento.read_page("all").rendered or "")
+    assert "Zelda" not in (memento.sessions.read_page("all").rendered or "")
     assert not any("Zelda" in one.content for one in memento.list())
 
 
@@ -131,7 +131,7 @@ def test_a_profile_is_counted_once_for_each_state_of_the_memory(memento: Memento
     memento.note("I decided to use Postgres.", tags=["store"])
     memento.note("Ada works at Siemens.", tags=["store"])
 
-    first, second = memento.profile(), memento.profile()
+    first, second = memento.sessions.profile(), memento.sessions.profile()
 
     assert not first.is_cached and second.is_cached
     assert first.tags["store"] == 2
@@ -139,83 +139,87 @@ def test_a_profile_is_counted_once_for_each_state_of_the_memory(memento: Memento
     assert first.decisions == ("I decided to use Postgres.",)
     assert (first.memories, first.notes) == (2, 2)
     assert first.line.startswith("2 memories from 2 notes in main; tagged store (2)")
-    assert not memento.profile(regenerate=True).is_cached
+    assert not memento.sessions.profile(regenerate=True).is_cached
     assert first.line in rendered(memento, "main")
-    assert memento.profile().is_cached  # what keeps it is no news to it
+    assert memento.sessions.profile().is_cached  # what keeps it is no news to it
 
     memento.note("Ben works at Nokia.")
-    third = memento.profile()
+    third = memento.sessions.profile()
     assert not third.is_cached and third.memories == 3
-    assert memento.profile(namespace="empty").line == "Nothing is remembered in the namespace empty yet."
+    assert memento.sessions.profile(namespace="empty").line == "Nothing is remembered in the namespace empty yet."
     memento.forget(memento.list()[0].iri)
     assert "2 memories" not in rendered(memento, "main")  # a profile names what may be forgotten
 
 
 def test_the_languages_of_a_profile_are_those_of_the_files_that_are_named(memento: Memento, tmp_path: Path) -> None:
     (tmp_path / "till.py").write_text("import json\n\n\ndef open_till():\n    return json.loads('{}')\n")
-    memento.ingest(tmp_path / "till.py")
-    found = memento.profile()
+    memento.intake.ingest(tmp_path / "till.py")
+    found = memento.sessions.profile()
     assert [*found.languages] == ["Python"]
     assert next(iter(found.files)).endswith("till.py")
 
 
 def test_a_page_stands_in_the_graph_and_follows_what_is_written(memento: Memento) -> None:
     memento.note("I work at Google.")
-    table = memento.set_page("all", query=EVERYTHING)
-    answer = memento.set_page("work", question="Where do I work?")
+    table = memento.sessions.set_page("all", query=EVERYTHING)
+    answer = memento.sessions.set_page("work", question="Where do I work?")
 
     assert table.rendered == "| content |\n| --- |\n| I work at Google. |"
     assert (answer.rendered or "").startswith("- I work at Google. (since ")
-    assert [(one.name, one.rendered) for one in memento.pages()] == [("all", None), ("work", None)]
+    assert [(one.name, one.rendered) for one in memento.sessions.pages()] == [("all", None), ("work", None)]
 
     memento.note("I work at Microsoft.")
     assert wait_for(lambda: "Microsoft" in rendered(memento, "all") and "Microsoft" in rendered(memento, "work"))
-    memento.update('INSERT DATA { <urn:a> <http://purl.org/memento/name> "x" }')  # by another way in
+    memento.graphs.update('INSERT DATA { <urn:a> <http://purl.org/memento/name> "x" }')  # by another way in
     memento.note("I like tea.")
-    assert "tea" in (memento.read_page("all").rendered or "")  # at once, whoever reads
+    assert "tea" in (memento.sessions.read_page("all").rendered or "")  # at once, whoever reads
 
-    assert memento.remove_page("work").name == "work"
+    assert memento.sessions.remove_page("work").name == "work"
     with pytest.raises(NotFound, match="there are all"):
-        memento.read_page("work")
-    assert memento.set_page("all", question="What do I like?").query is None
-    assert [one.question for one in memento.pages()] == ["What do I like?"]
+        memento.sessions.read_page("work")
+    assert memento.sessions.set_page("all", question="What do I like?").query is None
+    assert [one.question for one in memento.sessions.pages()] == ["What do I like?"]
 
 
 def test_a_page_is_refused_where_it_says_nothing_or_could_never_be_answered(memento: Memento) -> None:
     for wrong in ({}, {"query": "ASK {}", "question": "Who?"}, {"query": "SELEC"}, {"question": " "}):
         with pytest.raises(InputError):
-            memento.set_page("x", **wrong)
+            memento.sessions.set_page("x", **wrong)
     with pytest.raises(InputError, match="200 characters"):
-        memento.set_page("x" * 201, question="Who?")
+        memento.sessions.set_page("x" * 201, question="Who?")
     with pytest.raises(Forbidden):
-        memento.set_page("x", query="DELETE WHERE { ?s ?p ?o }")
-    assert memento.set_page("x", query="ASK { <urn:a> ?p ?o }").rendered == "No."
-    assert (memento.set_page("x", query="CONSTRUCT WHERE { <urn:a> ?p ?o }").rendered or "").startswith("```turtle")
+        memento.sessions.set_page("x", query="DELETE WHERE { ?s ?p ?o }")
+    assert memento.sessions.set_page("x", query="ASK { <urn:a> ?p ?o }").rendered == "No."
+    assert (memento.sessions.set_page("x", query="CONSTRUCT WHERE { <urn:a> ?p ?o }").rendered or "").startswith(
+        "```turtle"
+    )
     pages = memento.service.pages
     scope = memento.context.scope(None)
     for number in range(MOST_PAGES - 1):
         pages.declare(Page(iri=MEM[f"page{number}"], name=str(number), question="Who?"), scope)
     with pytest.raises(InputError, match=f"{MOST_PAGES} pages at most"):
-        memento.set_page("one more", question="Who?")
+        memento.sessions.set_page("one more", question="Who?")
 
 
 def test_a_page_reads_its_own_namespace_alone_and_outlives_the_process(memento: Memento, tmp_path: Path) -> None:
     memento.note("I like tea.")
     memento.note("The client is Siemens.", namespace="work")
-    assert "tea" not in (memento.set_page("all", query=EVERYTHING, namespace="work").rendered or "")
+    assert "tea" not in (memento.sessions.set_page("all", query=EVERYTHING, namespace="work").rendered or "")
     memento.note("The budget is 5,000 euros.", namespace="work")
     memento.close()  # before the page was answered again: that is done on the way out
 
     with open_memento(tmp_path / "home", configured=OFFLINE) as again:
         assert isinstance(again, Memento)
-        assert "5,000" in rendered(again, "all") or "5,000" in (again.read_page("all", namespace="work").rendered or "")
-        assert "tea" not in (again.read_page("all", namespace="work").rendered or "")
+        assert "5,000" in rendered(again, "all") or "5,000" in (
+            again.sessions.read_page("all", namespace="work").rendered or ""
+        )
+        assert "tea" not in (again.sessions.read_page("all", namespace="work").rendered or "")
 
 
 def test_a_search_of_everything_reads_what_the_caller_may_and_nothing_else(memento: Memento) -> None:
-    memento.remember("The Siemens contract ends in May.", namespace="work")
-    memento.remember("The Siemens oven is broken.", namespace="home")
-    memento.remember("The Siemens stock fell.", namespace="secret")
+    memento.keys.remember("The Siemens contract ends in May.", namespace="work")
+    memento.keys.remember("The Siemens oven is broken.", namespace="home")
+    memento.keys.remember("The Siemens stock fell.", namespace="secret")
     narrow = memento.with_access(Access(namespaces=("work", "home"), right="read", name="narrow"))
 
     def found(memory: Memento, namespace: str) -> set[str]:
@@ -230,23 +234,23 @@ def test_a_search_of_everything_reads_what_the_caller_may_and_nothing_else(memen
 
 def test_everything_with_a_tag_is_forgotten_together(memento: Memento) -> None:
     for content in ("Tea is green.", "Oslo is cold.", "Rome is warm."):
-        memento.remember(content, tags=["trip"] if "is c" in content or "is w" in content else [])
+        memento.keys.remember(content, tags=["trip"] if "is c" in content or "is w" in content else [])
 
-    gone = memento.forget_tagged(["trip"])
+    gone = memento.review.forget_tagged(["trip"])
 
     assert len(gone.memories) == 2 and not gone.erased
     assert [one.content for one in memento.list()] == ["Tea is green."]
-    assert memento.unforget(gone.memories[0]).memories
-    assert len(memento.forget_tagged(["Trip"], erase=True).memories) == 1
+    assert memento.review.unforget(gone.memories[0]).memories
+    assert len(memento.review.forget_tagged(["Trip"], erase=True).memories) == 1
     with pytest.raises(NotFound, match="trip"):
-        memento.forget_tagged(["trip"])
+        memento.review.forget_tagged(["trip"])
     with pytest.raises(InputError):
-        memento.forget_tagged([" "])
+        memento.review.forget_tagged([" "])
 
 
 def test_a_question_is_answered_with_memories_where_no_model_is_set(memento: Memento) -> None:
     memento.note("I work at Google.")
-    found = memento.ask("Where do I work?")
+    found = memento.sessions.ask("Where do I work?")
     assert found.answer is None
     assert found.memories.memories[0].content == "I work at Google."
 
@@ -261,11 +265,11 @@ def test_a_model_words_answers_and_summaries_where_one_is_set(tmp_path: Path) ->
     with ScriptedModel(say) as scripted:
         model = ModelSettings(provider="openai-compatible", base_url=scripted.openai, model="m", max_retries=0)
         with open_memento(tmp_path / "home", configured=replace(OFFLINE, model=model)) as memento:
-            memento.import_notes([NoteRow(content="Ada chose Postgres.", session="s")], consolidate=False)
-            answer = memento.ask("What did Ada choose?")
-            summary = memento.summarize_session("s")
-            failed = memento.summarize_session("s")
-            silent = memento.ask("What did Ada choose?", answer=False)
+            memento.intake.import_notes([NoteRow(content="Ada chose Postgres.", session="s")], consolidate=False)
+            answer = memento.sessions.ask("What did Ada choose?")
+            summary = memento.sessions.summarize("s")
+            failed = memento.sessions.summarize("s")
+            silent = memento.sessions.ask("What did Ada choose?", answer=False)
 
     assert (answer.answer, answer.model) == ("Words 1.", "openai-compatible:m")
     assert "Ada chose Postgres." in str(asked[0].turns) and "nothing else" in asked[0].system

@@ -65,7 +65,7 @@ def test_what_one_node_notes_the_other_recalls_and_what_it_forgets_goes(nodes: t
     assert knows(one, "Which locker is mine?", "51")
     one.forget(noted.memories[0])
     assert not knows(two, "What is the otter's name?", "Pemberton")
-    assert two.check() == ()
+    assert two.admin.check() == ()
 
 
 def test_two_notes_about_one_slot_leave_the_latest(nodes: tuple[Memento, Memento]) -> None:
@@ -118,7 +118,7 @@ def test_what_the_engine_did_not_take_it_gets_with_the_next_write(
             one.note("The spare key hangs behind the boiler.")
     one.note("The bins go out on Thursdays.")
     assert knows(two, "Where is the spare key?", "boiler")
-    assert one.check() == ()
+    assert one.admin.check() == ()
 
 
 def test_what_a_node_that_died_has_not_put_another_one_puts_without_being_asked(
@@ -156,7 +156,7 @@ def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine
             one.note("The pan is green.")
             wait_until_settled(two)
             assert (knows(two, "What is the kettle?", "blue"), knows(two, "What is the pan?", "green")) == (True, True)
-            assert one.check() == ()
+            assert one.admin.check() == ()
 
             own.empty()
             with pytest.raises(GraphError, match="emptied"):
@@ -166,7 +166,7 @@ def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine
                 two.note("The jug is white.")
                 wait_until_settled(third)
                 assert not knows(third, "What is the kettle?", "blue")
-                assert third.check() == ()
+                assert third.admin.check() == ()
     finally:
         own.kill()
 

@@ -23,7 +23,7 @@ def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) 
     (graph,) = memento.context.scope(None).memory_graphs
     for lead in ("a", "b"):
         said = f'<{both.format(lead)}> a mem:Entity ; mem:name "{lead}" ; mem:entityType mem:Person'
-        memento.update(f"PREFIX mem: <http://purl.org/memento/> INSERT DATA {{ GRAPH <{graph}> {{ {said} }} }}")
+        memento.graphs.update(f"PREFIX mem: <http://purl.org/memento/> INSERT DATA {{ GRAPH <{graph}> {{ {said} }} }}")
 
     with pytest.raises(InputError, match=r"several IRIs: \S+aabcdef, \S+babcdef"):
         memento.get("abcdef")

@@ -40,7 +40,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     with opened:
         for one in NOTES:
             opened.note(**one)
-        opened.import_notes(IMPORTED)
+        opened.intake.import_notes(IMPORTED)
         opened.note("I like rain.", tags=["mood"], namespace="apart")
         yield opened
 
@@ -84,7 +84,7 @@ def test_the_same_memories_are_listed_recalled_and_exported_at_every_interface(
     asked = recall(Reach(memory=memory, namespace=None), RecallArguments(query=question, **of_tool))
 
     assert signs_of(one.content for one in memory.list(**only)) == expected
-    assert signs_of(one.content for one in memory.list_memories(**only)) == expected
+    assert signs_of(one.content for one in memory.keys.list_memories(**only)) == expected
     assert signs_of(one.content for one in recalled.memories) == expected
     assert signs_of([(tmp_path / "rows.jsonl").read_text()]) == expected
     assert signs_of(one["content"] for one in over_http.get_json()["memories"]) == expected
@@ -96,7 +96,7 @@ def test_the_same_memories_are_listed_recalled_and_exported_at_every_interface(
 
 
 def test_an_expression_and_a_command_take_the_same_filters(memory: Memento) -> None:
-    [values] = memory.evaluate('(search "What of the kitchen?" 10 "hybrid" (list "house") "home")').values
+    [values] = memory.living.evaluate('(search "What of the kitchen?" 10 "hybrid" (list "house") "home")').values
     shown = CliRunner().invoke(main, ["export", "--help"]).output
 
     assert signs_of(one["content"] for one in values) == {"paint"}
@@ -114,7 +114,7 @@ def test_a_filter_is_applied_before_the_cut_so_that_k_memories_come(memory: Meme
 def test_an_explained_recall_of_some_memories_says_a_query_for_the_same(memory: Memento) -> None:
     found = memory.recall("What of the kitchen?", gate=False, container="home", explain=True)
     assert found.sparql
-    answer, _ = memory.query(found.sparql, "application/sparql-results+json")
+    answer, _ = memory.graphs.query_bytes(found.sparql, "application/sparql-results+json")
     rows = json.loads(answer)["results"]["bindings"]
 
     assert {row["memory"]["value"] for row in rows} == {one.iri for one in found.memories}
@@ -141,11 +141,11 @@ def test_a_note_gets_the_tags_of_the_signs_that_the_setting_allows(
     with opened:
         opened.note(text)
         [told] = opened.recall(text, gate=False).memories
-        saved = opened.remember(f"{text} ", namespace="saved").saved
+        saved = opened.keys.remember(f"{text} ", namespace="saved").saved
         [kept] = opened.recall(text, gate=False, namespace="saved", k=1).memories
 
         assert told.tags == kept.tags == tags
-        assert {one.tag for one in opened.tags(namespace="saved", alone=True)} == set(tags) and saved
+        assert {one.tag for one in opened.review.tags(namespace="saved", alone=True)} == set(tags) and saved
 
 
 def test_tags_are_skos_concepts_in_the_graph_and_those_of_rules_say_what_they_mean(memory: Memento) -> None:
@@ -153,7 +153,7 @@ def test_tags_are_skos_concepts_in_the_graph_and_those_of_rules_say_what_they_me
     said = {
         (q.predicate.value, getattr(q.object, "value", "")) for q in memory.service.stores.graph.match(tag_iri("house"))
     }
-    counted = {one.tag: (one.count, bool(one.meaning)) for one in memory.tags()}
+    counted = {one.tag: (one.count, bool(one.meaning)) for one in memory.review.tags()}
 
     [wish] = memory.service.stores.graph.select("library/tagged", [graph], tag=tag_iri("wishes"))
     assert {(TYPE, MEM.Tag), (TYPE, SKOS.Concept), (MEM.name, "house"), (SKOS.prefLabel, "house")} <= said
@@ -180,23 +180,23 @@ def test_a_tag_and_a_container_are_given_by_a_tool_and_by_a_command(memory: Meme
 
 def test_tags_container_and_importance_change_afterwards_and_the_filters_follow(memory: Memento) -> None:
     made = memory.note("I keep bees.", tags=["animals", "old"], namespace="marked")
-    [after] = memory.mark(made.memories[0], ["garden"], ["Old"], "attic", 0.25, namespace="marked")
-    [of_note] = memory.mark(str(made.note), container="", namespace="marked")
+    [after] = memory.review.mark(made.memories[0], ["garden"], ["Old"], "attic", 0.25, namespace="marked")
+    [of_note] = memory.review.mark(str(made.note), container="", namespace="marked")
 
     assert (after.tags, after.container, after.importance) == (("animals", "garden"), "attic", 0.25)
     assert (of_note.tags, of_note.container) == (("animals", "garden"), None)
     assert [one.iri for one in memory.list(tags=["garden"], namespace="marked")] == [after.iri]
     assert memory.list(tags=["old"], namespace="marked") == memory.list(container="attic", namespace="marked") == ()
-    assert memory.strength(after.iri, namespace="marked").importance == 0.25
+    assert memory.living.strength(after.iri, namespace="marked").importance == 0.25
 
 
 def test_a_mark_of_nothing_or_on_nothing_is_refused_by_name(memory: Memento) -> None:
     [one] = memory.list(namespace="apart", tags=["mood"])
 
     with pytest.raises(InputError, match="give tags, untag, container or importance"):
-        memory.mark(one.iri, namespace="apart")
+        memory.review.mark(one.iri, namespace="apart")
     with pytest.raises(NotFound, match="urn:memento:memory:none"):
-        memory.mark("urn:memento:memory:none", ["x"], namespace="apart")
+        memory.review.mark("urn:memento:memory:none", ["x"], namespace="apart")
     with pytest.raises(NotFound, match="Zeppelin"):
         memory.list(entity="Zeppelin")
 
@@ -206,7 +206,7 @@ def test_importance_is_the_published_formula_and_its_age_is_counted_when_it_is_u
         next(one.iri for one in memory.list() if sign in one.content) for sign in ("paint", "Ana", "office")
     )
     imported = next(one.iri for one in memory.list() if "Oslo" in one.content)
-    numbers = {iri: memory.strength(iri) for iri in (decided, wish, office, imported)}
+    numbers = {iri: memory.living.strength(iri) for iri in (decided, wish, office, imported)}
 
     # source · weightiest tag · priority: a note is given with a high one, a row with a normal one.
     assert [one.importance for one in numbers.values()] == [1.0, 0.5, 0.2, 0.28]
@@ -216,12 +216,12 @@ def test_importance_is_the_published_formula_and_its_age_is_counted_when_it_is_u
 
 def test_a_correction_keeps_tags_container_and_importance(memory: Memento) -> None:
     made = memory.note("I rent a garage in Faro.", tags=["rent"], container="home", namespace="corrected")
-    memory.mark(made.memories[0], importance=0.9, namespace="corrected")
+    memory.review.mark(made.memories[0], importance=0.9, namespace="corrected")
     better = memory.correct(made.memories[0], "USER rents a garage in Olhão.", namespace="corrected")
 
     [found] = memory.list(tags=["rent"], container="home", namespace="corrected")
     assert found.iri == better.memories[0]
-    assert memory.strength(found.iri, namespace="corrected").importance == 0.9
+    assert memory.living.strength(found.iri, namespace="corrected").importance == 0.9
 
 
 def test_what_is_sorted_is_found_again_by_a_memory_that_is_opened_again(tmp_path: Path) -> None:
@@ -229,10 +229,10 @@ def test_what_is_sorted_is_found_again_by_a_memory_that_is_opened_again(tmp_path
         with open_memento(tmp_path / "home", configured=OFFLINE) as opened:
             assert isinstance(opened, Memento)
             if not wanted:
-                opened.import_notes([{"content": "I like figs.", "tags": ["fruit"], "container": "pantry"}])
+                opened.intake.import_notes([{"content": "I like figs.", "tags": ["fruit"], "container": "pantry"}])
             found = opened.list(tags=["fruit"], container="pantry", source="import")
             assert len(found) == 1
-            assert not (wanted and opened.check())
+            assert not (wanted and opened.admin.check())
 
 
 @pytest.mark.parametrize("name", ["some.trig", "some.jsonl", "some.csv", "some.md"])
@@ -242,7 +242,7 @@ def test_an_export_of_some_memories_makes_the_same_ones_elsewhere_and_names_no_o
     memory.export(tmp_path / name, tags=["house"], after="2024-01-01")
     text = (tmp_path / name).read_text()
     with open_memento(tmp_path / "other", configured=OFFLINE) as other:
-        other.import_rdf(tmp_path / name)
+        other.intake.import_rdf(tmp_path / name)
         taken = other.list(tags=["house"])
 
         assert {one.content for one in taken} == {
@@ -254,7 +254,7 @@ def test_an_export_of_some_memories_makes_the_same_ones_elsewhere_and_names_no_o
         assert [one.content for one in other.list(container="home")] == [
             one.content for one in memory.list(container="home")
         ]
-        assert other.strength(other.list(container="home")[0].iri).importance == 1.0
+        assert other.living.strength(other.list(container="home")[0].iri).importance == 1.0
 
 
 def test_rows_that_say_their_tags_wrongly_are_refused_with_their_place(web: FlaskClient) -> None:
@@ -266,7 +266,7 @@ def test_rows_that_say_their_tags_wrongly_are_refused_with_their_place(web: Flas
 
 
 def test_a_query_of_tags_answers_over_sparql(memory: Memento) -> None:
-    answer, _ = memory.query("SELECT ?t WHERE { ?m <http://purl.org/memento/tagged> ?t }", "text/csv")
+    answer, _ = memory.graphs.query_bytes("SELECT ?t WHERE { ?m <http://purl.org/memento/tagged> ?t }", "text/csv")
 
     assert str(tag_iri("wishes")).encode() in answer
 

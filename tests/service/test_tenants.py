@@ -43,9 +43,9 @@ def test_a_tenant_moves_to_a_shared_store_by_export_and_import(server: Server, t
         of(old, "ada").note("Ada's dog is called Rex.")
         document = tmp_path / "ada.trig"
         of(old, "ada").export(str(document))
-        of(new, "ada").import_rdf(str(document))
+        of(new, "ada").intake.import_rdf(str(document))
 
-        there = {one.tenant: one.statements for one in new.list_tenants()}
+        there = {one.tenant: one.statements for one in new.admin.list_tenants()}
         assert "bob" not in there and there["ada"] > 0
         assert of(new, "ada").list(namespace="tools") == of(old, "ada").list(namespace="tools")
         for word in WORDS:
@@ -60,4 +60,4 @@ def test_a_tenant_moves_to_a_shared_store_by_export_and_import(server: Server, t
 
 def test_only_who_cares_for_the_whole_memory_may_list_the_tenants(memento: Memento) -> None:
     with pytest.raises(Forbidden):
-        of(memento, "ada").list_tenants()
+        of(memento, "ada").admin.list_tenants()

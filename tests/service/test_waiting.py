@@ -34,7 +34,7 @@ def run_beside(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
 def test_a_check_waits_for_nobody_who_writes(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
     with memento.service.writing:
-        thread, answers = run_beside(memento.check)
+        thread, answers = run_beside(memento.admin.check)
         thread.join(SOON_S)
     assert answers == [()]
 
@@ -45,30 +45,30 @@ def test_what_is_written_during_a_check_is_no_difference(memento: Memento) -> No
     def write() -> None:
         number = 0
         while not ended.wait(0.05):
-            memento.remember(f"The ship {number} is in port.", ["ship"])
+            memento.keys.remember(f"The ship {number} is in port.", ["ship"])
             number += 1
 
     thread, _ = run_beside(write)
     try:
-        assert [memento.check() for _ in range(3)] == [()] * 3
+        assert [memento.admin.check() for _ in range(3)] == [()] * 3
     finally:
         ended.set()
         thread.join(SOON_S)
 
 
 def test_a_difference_that_lasts_is_found_while_others_write(memento: Memento) -> None:
-    iri = memento.remember("The ship is in port.", ["ship"]).saved
+    iri = memento.keys.remember("The ship is in port.", ["ship"]).saved
     assert iri
     memento.service.stores.indexes.file.write_entries([], [iri])
     ended = threading.Event()
 
     def write() -> None:
         while not ended.wait(0.05):
-            memento.remember("The sea is calm.", ["sea"])
+            memento.keys.remember("The sea is calm.", ["sea"])
 
     thread, _ = run_beside(write)
     try:
-        assert {(one.what, one.iri) for one in memento.check()} == {("missing-vector", iri)}
+        assert {(one.what, one.iri) for one in memento.admin.check()} == {("missing-vector", iri)}
     finally:
         ended.set()
         thread.join(SOON_S)
@@ -76,7 +76,7 @@ def test_a_difference_that_lasts_is_found_while_others_write(memento: Memento) -
 
 def test_a_file_of_the_memory_tool_is_edited_during_an_import(memento: Memento) -> None:
     with memento.service.importing:
-        create = lambda: memento.memory_file("create", path="/memories/a.md", file_text="I like tea.")  # noqa: E731
+        create = lambda: memento.intake.memory_file("create", path="/memories/a.md", file_text="I like tea.")  # noqa: E731
         thread, answers = run_beside(create)
         thread.join(SOON_S)
     assert [one.failed for one in answers] == [False]
@@ -86,12 +86,12 @@ def test_a_file_of_the_memory_tool_is_edited_during_an_import(memento: Memento) 
 def test_a_note_is_taken_while_a_patch_is_written_into_a_slow_folder(memento: Memento, tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
-    machine = memento.sync(shared).machine
+    machine = memento.admin.sync(shared).machine
     memento.note("I live in Lisbon.")
     number = len(list(shared.glob("*.trig")))
     pipe = shared / f"{machine}-{number + 1:06}.part"
     os.mkfifo(pipe)  # whoever opens it to write waits until somebody reads
-    syncing, answers = run_beside(lambda: memento.sync(shared))
+    syncing, answers = run_beside(lambda: memento.admin.sync(shared))
     noting, noted = run_beside(lambda: memento.note("I work at Google."))
     noting.join(SOON_S)
     was_waiting = syncing.is_alive()
@@ -101,4 +101,4 @@ def test_a_note_is_taken_while_a_patch_is_written_into_a_slow_folder(memento: Me
     assert was_waiting and len(noted) == 1 and noted[0].memories
     assert isinstance(answers[0], InputError)  # a pipe is no file that lasts: nothing was sent
     pipe.unlink()
-    assert memento.sync(shared).sent > 0 and len(list(shared.glob("*.trig"))) == number + 1
+    assert memento.admin.sync(shared).sent > 0 and len(list(shared.glob("*.trig"))) == number + 1

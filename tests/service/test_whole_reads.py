@@ -80,14 +80,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with opened(folder, CHOSEN) as memento:
         for text, at in TOLD:
             memento.note(text, at=at, session="monday" if at < "2024-01-10" else None)
-        saved = [memento.remember(text, list(some), tags=list(tags)).saved for text, some, tags in KEPT]
-        memento.associate(saved[0], saved[1], "similar", 0.8)
-        memento.associate(saved[1], saved[2], "leads to", 0.6)
-        memento.feedback(saved[0], True)
-        gone = memento.remember("A slip of paper.", ["paper"], importance=0.01).saved
+        saved = [memento.keys.remember(text, list(some), tags=list(tags)).saved for text, some, tags in KEPT]
+        memento.living.associate(saved[0], saved[1], "similar", 0.8)
+        memento.living.associate(saved[1], saved[2], "leads to", 0.6)
+        memento.living.feedback(saved[0], True)
+        gone = memento.keys.remember("A slip of paper.", ["paper"], importance=0.01).saved
         memento.forget(gone)
         memento.note("The kitchen is blue.", container="flat", tags=["room"])
-        memento.add_cases([])
+        memento.cases.add([])
     return folder
 
 
@@ -131,8 +131,8 @@ READS: dict[str, Callable[[Memento], Operation[Any]]] = {
     "start a session": lambda m: sessions.StartSession(limit=5),
     "profile": lambda m: sessions.Profile(),
     "find keys": lambda m: keys.FindKeys("What of the bakery?"),
-    "read a key": lambda m: keys.ReadKey(m.find_keys("bakery").keys[0].key),
-    "read the key of an entity": lambda m: keys.ReadKey(m.find_keys("Clara").keys[0].key),
+    "read a key": lambda m: keys.ReadKey(m.keys.find("bakery").keys[0].key),
+    "read the key of an entity": lambda m: keys.ReadKey(m.keys.find("Clara").keys[0].key),
     "read a memory": lambda m: keys.ReadMemory(find(m, "sourdough")),
     "related": lambda m: keys.Related(find(m, "oven of")),
     "list with keys": lambda m: keys.ListMemories(limit=6, offset=2),
@@ -205,7 +205,7 @@ def list_contents(memento: Memento) -> list[tuple[str, bool, bool, tuple[str, ..
 def update_by_sparql(memento: Memento) -> None:
     graph, found = graph_iri("local", "main"), find(memento, "cello")
     stated = f"?claim <{MEM.statedBy}> <{found}> ; ?p ?o"
-    memento.update(
+    memento.graphs.update(
         f"DELETE WHERE {{ GRAPH <{graph}> {{ {stated} }} }} ; DELETE WHERE {{ GRAPH <{graph}> {{ <{found}> ?p ?o }} }}"
     )
 
@@ -214,15 +214,15 @@ CHANGES: dict[str, Callable[[Memento], object]] = {
     "correct": lambda m: m.correct(find(m, "sourdough"), "Rye needs a sourdough and time.", keys=["rye", "time"]),
     "forget": lambda m: m.forget(find(m, "green tea")),
     "erase": lambda m: m.forget(find(m, "peanuts"), erase=True),
-    "forget by tag": lambda m: m.forget_tagged(["decision"]),
-    "remember": lambda m: m.remember("The oven of the bakery is mended.", ["oven", "bakery"], tags=["error"]),
-    "remember the same": lambda m: m.remember("Rye needs a sourdough.", ["rye"]),
-    "mark": lambda m: m.mark(find(m, "Porto"), tags=["old"]),
-    "feedback": lambda m: m.feedback(find(m, "gas"), False),
-    "fade": lambda m: m.decay(1.0),
-    "archive": lambda m: m.archive(),
-    "compact": lambda m: m.compact(),
-    "clean up": lambda m: m.cleanup_expired(),
+    "forget by tag": lambda m: m.review.forget_tagged(["decision"]),
+    "remember": lambda m: m.keys.remember("The oven of the bakery is mended.", ["oven", "bakery"], tags=["error"]),
+    "remember the same": lambda m: m.keys.remember("Rye needs a sourdough.", ["rye"]),
+    "mark": lambda m: m.review.mark(find(m, "Porto"), tags=["old"]),
+    "feedback": lambda m: m.living.feedback(find(m, "gas"), False),
+    "fade": lambda m: m.living.decay(1.0),
+    "archive": lambda m: m.living.archive(),
+    "compact": lambda m: m.admin.compact(),
+    "clean up": lambda m: m.keys.cleanup_expired(),
     "update": update_by_sparql,
     "note": lambda m: m.note("Clara moved to Evora."),
 }
@@ -236,8 +236,8 @@ def test_a_large_namespace_is_changed_over_an_engine_as_in_memory(kind: str, hom
             for one in (plain_one, engine):
                 change(one)
             assert list_contents(engine) == list_contents(plain_one), name
-        assert engine.check() == ()
-        assert len(engine.list_archived()) == len(plain_one.list_archived())
+        assert engine.admin.check() == ()
+        assert len(engine.living.list_archived()) == len(plain_one.living.list_archived())
 
 
 @pytest.mark.parametrize("kind", ["lance", "engine"])
@@ -260,11 +260,11 @@ def test_rows_of_a_large_namespace_are_exported_alike(
 def test_what_use_does_is_written_over_an_engine(home: Path, tmp_path: Path) -> None:
     with open_over("lance", tmp_path, home) as memento:
         found = find(memento, "oven of")
-        before = memento.strength(found).access_count
-        memento.read_memory(found)
+        before = memento.living.strength(found).access_count
+        memento.keys.read_memory(found)
         memento.service.reinforcement.write_effects()
-        assert memento.strength(found).access_count == before + 1
-        assert memento.check() == ()
+        assert memento.living.strength(found).access_count == before + 1
+        assert memento.admin.check() == ()
 
 
 def test_a_map_and_neighbours_that_are_cut_say_so(home: Path, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_map_and_neighbours_that_are_cut_say_so(home: Path, tmp_path: Path) ->
     with open_over("lance", tmp_path, home) as memento:
         memento.on_notice = notices.append
         with patch.object(manifest, "MOST_DRAWN", 3):
-            drawn = memento.manifest(fresh=True)
+            drawn = memento.graphs.manifest(fresh=True)
         assert (drawn.layout.memories, drawn.left_out > 3) == (3, True)
         assert f"{drawn.left_out} older ones are not on this map" in drawn.text
         memento.timeline("Clara")

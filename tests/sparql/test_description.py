@@ -37,12 +37,12 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     with opened:
         opened.service.stores.graph.apply(Change(tuple(parse_trig(assets.read("ontology/world.trig")))))
         opened.service.stores.graph.load(COMPANY.encode(), data_iri("local", "company"))
-        opened.rebuild()
+        opened.admin.rebuild()
         yield opened
 
 
 def rows(memento: Memento, query: str, /, **slots: object) -> list[dict[str, str]]:
-    body, _ = memento.query(bind_query(f"library/{query}", slots), accept="text/csv")  # type: ignore[arg-type]
+    body, _ = memento.graphs.query_bytes(bind_query(f"library/{query}", slots), accept="text/csv")  # type: ignore[arg-type]
     return list(csv.DictReader(io.StringIO(body.decode())))
 
 
@@ -53,7 +53,7 @@ def test_each_runs_as_it_is_shown(danny: Memento) -> None:
     for one in shown:
         assert one.title.endswith((".", ":"))
         assert one.sparql.startswith("PREFIX")
-        danny.query(one.sparql)
+        danny.graphs.query_bytes(one.sparql)
 
 
 def test_a_search_at_a_time_finds_what_was_true_then(danny: Memento) -> None:

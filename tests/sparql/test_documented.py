@@ -22,10 +22,10 @@ def blocks(language: str) -> list[str]:
 
 def test_the_query_joins_memories_with_a_free_graph(memento: Memento) -> None:
     memento.note("I work at Google.")
-    memento.put_graph(
+    memento.graphs.put(
         b'PREFIX ex: <urn:ex:> ex:g ex:name "Google" ; ex:founded 1998 .', "urn:memento:data:local:company"
     )
-    body, _ = memento.query(blocks("sparql")[0], accept="text/csv")
+    body, _ = memento.graphs.query_bytes(blocks("sparql")[0], accept="text/csv")
 
     assert body == b"content,founded\r\nI work at Google.,1998\r\n"
 

@@ -90,7 +90,7 @@ def allowing(elsewhere: Elsewhere, tmp_path: Path) -> Iterator[Memento]:
 
 
 def rows(memento: Memento, sparql: str) -> list[str]:
-    return memento.query(sparql, accept="text/csv")[0].decode().split("\r\n")[1:-1]
+    return memento.graphs.query_bytes(sparql, accept="text/csv")[0].decode().split("\r\n")[1:-1]
 
 
 def test_what_an_endpoint_answers_is_joined_with_what_is_here(allowing: Memento, elsewhere: Elsewhere) -> None:
@@ -131,13 +131,13 @@ def test_every_kind_of_term_comes_through(allowing: Memento, elsewhere: Elsewher
 )
 def test_what_is_not_listed_letter_by_letter_is_forbidden(allowing: Memento, elsewhere: Elsewhere, sparql: str) -> None:
     with pytest.raises(Forbidden):
-        allowing.query(sparql.format(elsewhere.url))
+        allowing.graphs.query_bytes(sparql.format(elsewhere.url))
     assert elsewhere.queries == []
 
 
 def test_none_is_allowed_by_default(memento: Memento, elsewhere: Elsewhere) -> None:
     with pytest.raises(Forbidden):
-        memento.query(f"ASK {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?o }} }}")
+        memento.graphs.query_bytes(f"ASK {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?o }} }}")
     assert elsewhere.queries == []
 
 
@@ -160,7 +160,7 @@ def test_an_endpoint_that_misbehaves_is_an_error_or_with_silent_one_empty_row(
         setattr(elsewhere, name, value)
 
     with pytest.raises(error, match="endpoint"):
-        allowing.query(f"ASK {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?o }} }}")
+        allowing.graphs.query_bytes(f"ASK {{ SERVICE <{elsewhere.url}> {{ ?s ?p ?o }} }}")
     assert len(elsewhere.queries) == 1
     if "wait_s" not in changed:
         assert rows(
@@ -172,7 +172,7 @@ def test_an_endpoint_where_nobody_is_is_an_error(allowing: Memento) -> None:
     nobody = allowing.settings.sparql.services.split(", ")[1]
 
     with pytest.raises(GraphError, match="cannot be reached"):
-        allowing.query(f"ASK {{ SERVICE <{nobody}> {{ ?s ?p ?o }} }}")
+        allowing.graphs.query_bytes(f"ASK {{ SERVICE <{nobody}> {{ ?s ?p ?o }} }}")
 
 
 def test_a_service_within_another_and_too_many_are_refused(elsewhere: Elsewhere) -> None:

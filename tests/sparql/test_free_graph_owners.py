@@ -37,8 +37,8 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     assert isinstance(opened, Memento)
     with opened:
         opened.note("My sister is Maria Silva.", namespace="work")
-        opened.put_graph(b"<urn:acme> <urn:seat> 'Zug' .", OPEN)
-        opened.put_graph(f"<urn:acme> <urn:{CANARY}> '{CANARY}' . {AXIOM}".encode(), SHUT)
+        opened.graphs.put(b"<urn:acme> <urn:seat> 'Zug' .", OPEN)
+        opened.graphs.put(f"<urn:acme> <urn:{CANARY}> '{CANARY}' . {AXIOM}".encode(), SHUT)
         yield opened
 
 
@@ -54,7 +54,9 @@ def csv(
     named_graphs: Sequence[str] | None = None,
 ) -> str:
     accept = "text/csv, application/n-triples"
-    return memento.query(sparql, accept, default_graphs=default_graphs, named_graphs=named_graphs)[0].decode()
+    return memento.graphs.query_bytes(sparql, accept, default_graphs=default_graphs, named_graphs=named_graphs)[
+        0
+    ].decode()
 
 
 EVERYTHING = "SELECT * WHERE { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
@@ -73,13 +75,13 @@ READS: Mapping[str, Callable[[Memento], str]] = {
         memory,
         "PREFIX mem: <http://purl.org/memento/> SELECT * { SERVICE mem:search { ?m mem:matches 'acme' } GRAPH ?g { ?s ?p ?o } }",
     ),
-    "the graph store": lambda memory: memory.get_graph(SHUT)[0].decode(),
-    "an expression": lambda memory: memory.evaluate(f"(sparql {print_form(EVERYTHING)})").text,
+    "the graph store": lambda memory: memory.graphs.get(SHUT)[0].decode(),
+    "an expression": lambda memory: memory.living.evaluate(f"(sparql {print_form(EVERYTHING)})").text,
     "inferences": lambda memory: csv(
         memory, f"SELECT * {{ GRAPH <{inferred_iri('local', 'work', alone=True)}> {{ ?s ?p ?o }} }}"
     ),
     "recall": lambda memory: repr(memory.recall("What is acme?", gate=False)),
-    "status": lambda memory: repr((memory.status(), memory.infer(), memory.memory_stats())),
+    "status": lambda memory: repr((memory.status(), memory.graphs.infer(), memory.keys.memory_stats())),
 }
 
 
@@ -102,25 +104,27 @@ def test_the_owner_and_a_token_for_all_namespaces_read_every_graph(memento: Meme
 @pytest.mark.parametrize("verb", ["get_graph", "query"])
 def test_a_graph_that_the_token_names_is_read(narrow: Memento, verb: str) -> None:
     if verb == "get_graph":
-        assert "Zug" in narrow.get_graph(OPEN)[0].decode()
+        assert "Zug" in narrow.graphs.get(OPEN)[0].decode()
     else:
         assert "Zug" in csv(narrow, EVERYTHING) and "Zug" in csv(narrow, f"SELECT * FROM <{OPEN}> {{ ?s ?p ?o }}")
 
 
 WRITES: Mapping[str, Callable[[Memento, str], object]] = {
-    "INSERT DATA": lambda memory, graph: memory.update(f"INSERT DATA {{ GRAPH <{graph}> {{ <urn:a> <urn:b> 1 }} }}"),
-    "WITH": lambda memory, graph: memory.update(f"WITH <{graph}> INSERT {{ <urn:a> <urn:b> 1 }} WHERE {{}}"),
-    "DELETE WHERE": lambda memory, graph: memory.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"),
-    "CLEAR": lambda memory, graph: memory.update(f"CLEAR GRAPH <{graph}>"),
-    "CLEAR SILENT": lambda memory, graph: memory.update(f"CLEAR SILENT GRAPH <{graph}>"),
-    "CREATE": lambda memory, graph: memory.update(f"CREATE GRAPH <{graph}>"),
-    "a variable": lambda memory, graph: memory.update(
+    "INSERT DATA": lambda memory, graph: memory.graphs.update(
+        f"INSERT DATA {{ GRAPH <{graph}> {{ <urn:a> <urn:b> 1 }} }}"
+    ),
+    "WITH": lambda memory, graph: memory.graphs.update(f"WITH <{graph}> INSERT {{ <urn:a> <urn:b> 1 }} WHERE {{}}"),
+    "DELETE WHERE": lambda memory, graph: memory.graphs.update(f"DELETE WHERE {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}"),
+    "CLEAR": lambda memory, graph: memory.graphs.update(f"CLEAR GRAPH <{graph}>"),
+    "CLEAR SILENT": lambda memory, graph: memory.graphs.update(f"CLEAR SILENT GRAPH <{graph}>"),
+    "CREATE": lambda memory, graph: memory.graphs.update(f"CREATE GRAPH <{graph}>"),
+    "a variable": lambda memory, graph: memory.graphs.update(
         f"INSERT {{ GRAPH ?g {{ <urn:a> <urn:b> 1 }} }} WHERE {{ BIND(<{graph}> AS ?g) }}"
     ),
-    "PUT": lambda memory, graph: memory.put_graph(b"<urn:a> <urn:b> 1 .", graph),
-    "POST": lambda memory, graph: memory.post_graph(b"<urn:a> <urn:b> 1 .", graph),
-    "PATCH": lambda memory, graph: memory.patch_graph("INSERT DATA { <urn:a> <urn:b> 1 }", graph),
-    "DELETE": lambda memory, graph: memory.delete_graph(graph),
+    "PUT": lambda memory, graph: memory.graphs.put(b"<urn:a> <urn:b> 1 .", graph),
+    "POST": lambda memory, graph: memory.graphs.post(b"<urn:a> <urn:b> 1 .", graph),
+    "PATCH": lambda memory, graph: memory.graphs.patch("INSERT DATA { <urn:a> <urn:b> 1 }", graph),
+    "DELETE": lambda memory, graph: memory.graphs.delete(graph),
 }
 
 
@@ -149,7 +153,7 @@ def test_a_write_to_a_graph_that_is_hidden_or_absent_or_only_read_is_refused_ali
 def test_an_error_does_not_tell_a_hidden_graph_from_an_absent_one(narrow: Memento, way: str) -> None:
     ways: Mapping[str, Callable[[Memento, str], object]] = {
         "FROM": lambda memory, graph: memory.query(f"SELECT * FROM <{graph}> {{ ?s ?p ?o }}"),
-        "the graph store": lambda memory, graph: memory.get_graph(graph),
+        "the graph store": lambda memory, graph: memory.graphs.get(graph),
     }
     said = outcome(ways[way], narrow, SHUT)
 
@@ -177,9 +181,9 @@ def test_an_update_reads_only_graphs_that_the_token_names(memento: Memento, upda
         Access(namespaces=("work",), right="write", name="narrow", graphs=("company", "mine:write"))
     )
     with suppress(Forbidden):
-        mine.update(update)
+        mine.graphs.update(update)
     with suppress(Forbidden):
-        mine.update(f"{INTO} WHERE {{ ?s ?p ?o }}", using_graphs=[SHUT])
+        mine.graphs.update(f"{INTO} WHERE {{ ?s ?p ?o }}", using_graphs=[SHUT])
 
     assert CANARY not in csv(mine, EVERYTHING)
     assert CANARY in csv(memento, f"SELECT * FROM <{SHUT}> {{ ?s ?p ?o }}")
@@ -189,14 +193,18 @@ def test_a_token_that_names_a_graph_to_write_makes_and_writes_it(memento: Mement
     fresh = data_iri("local", "plans")
     writer = memento.with_access(Access(namespaces=("work",), right="write", name="w", graphs=("plans:write",)))
     with pytest.raises(NotFound, match="no graph"):
-        writer.get_graph(fresh)
-    assert writer.put_graph(b"<urn:a> <urn:b> 'Oslo' .", fresh).is_new
-    writer.update(f"INSERT {{ GRAPH <{fresh}> {{ ?s <urn:c> ?o }} }} WHERE {{ GRAPH <{fresh}> {{ ?s <urn:b> ?o }} }}")
+        writer.graphs.get(fresh)
+    assert writer.graphs.put(b"<urn:a> <urn:b> 'Oslo' .", fresh).is_new
+    writer.graphs.update(
+        f"INSERT {{ GRAPH <{fresh}> {{ ?s <urn:c> ?o }} }} WHERE {{ GRAPH <{fresh}> {{ ?s <urn:b> ?o }} }}"
+    )
 
     assert csv(writer, f"SELECT ?o {{ GRAPH <{fresh}> {{ <urn:a> <urn:c> ?o }} }}").split() == ["o", "Oslo"]
     with pytest.raises(Forbidden):
-        memento.with_access(Access(namespaces=("work",), right="read", name="r", graphs=("plans",))).delete_graph(fresh)
-    assert writer.delete_graph(fresh).removed == 2
+        memento.with_access(Access(namespaces=("work",), right="read", name="r", graphs=("plans",))).graphs.delete(
+            fresh
+        )
+    assert writer.graphs.delete(fresh).removed == 2
 
 
 def test_an_import_goes_into_a_graph_that_the_token_may_write(memento: Memento, tmp_path: Path) -> None:
@@ -205,21 +213,23 @@ def test_an_import_goes_into_a_graph_that_the_token_may_write(memento: Memento, 
         Access(namespaces=("work",), right="write", name="w", graphs=("trips:write", "company"))
     )
 
-    assert writer.import_rdf(tmp_path / "one.ttl", data="trips").added == 1
+    assert writer.intake.import_rdf(tmp_path / "one.ttl", data="trips").added == 1
     for name in ("company", "salaries", "nothing"):
         with pytest.raises(Forbidden, match="--graph NAME:write"):
-            writer.import_rdf(tmp_path / "one.ttl", data=name)
+            writer.intake.import_rdf(tmp_path / "one.ttl", data=name)
 
 
 def test_what_follows_from_a_hidden_graph_is_not_inferred_for_the_token(memento: Memento) -> None:
     named = "SELECT * { ?s <http://example.org/Xylocarp> ?o }"
     sees = memento.with_access(Access(namespaces=("work",), right="read", name="s", graphs=("salaries",)))
 
-    assert [memory.query(named, "text/csv", namespace="work")[0].count(b"Maria") for memory in (memento, sees)] == [
+    assert [
+        memory.graphs.query_bytes(named, "text/csv", namespace="work")[0].count(b"Maria") for memory in (memento, sees)
+    ] == [
         1,
         1,
     ]
-    assert b"Maria" not in memento.with_access(NARROW).query(named, "text/csv")[0]
+    assert b"Maria" not in memento.with_access(NARROW).graphs.query_bytes(named, "text/csv")[0]
 
 
 @pytest.fixture
@@ -326,13 +336,13 @@ def test_tokens_with_graphs_are_made_and_listed_by_command_by_operation_and_on_t
 
     assert made.output.startswith("mem_") and "graphs company, plans" in listed.output
     assert refused.exit_code and "all namespaces" in refused.output
-    shown = memento.create_token("pad", scope="write", namespaces=["work"], graphs=["company", "plans:write"])
+    shown = memento.admin.create_token("pad", scope="write", namespaces=["work"], graphs=["company", "plans:write"])
     assert shown.graphs == ("company", "plans:write")
-    assert [one.graphs for one in memento.list_tokens() if one.name == "pad"] == [shown.graphs]
+    assert [one.graphs for one in memento.admin.list_tokens() if one.name == "pad"] == [shown.graphs]
     with create_app(memento.service).test_client() as client:
         page = client.get("/tokens", headers={"Accept": "text/html"}).text
         found = re.search(r'name="csrf" value="([^"]+)"', page)
         assert "plans:write" in page and found
         form = {"csrf": found[1], "name": "desk", "scope": "read", "namespaces": "work", "graphs": "company, trips"}
         assert client.post("/do/create_token", data=form).status_code == 200
-    assert [one.graphs for one in memento.list_tokens() if one.name == "desk"] == [("company", "trips")]
+    assert [one.graphs for one in memento.admin.list_tokens() if one.name == "desk"] == [("company", "trips")]

@@ -49,7 +49,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         opened.note("I work at the library of Lisbon.", namespace="work")
         rival = opened.with_access(Access(tenant="rival", right="write"))
         rival.note(f"I live in {CANARY}.")
-        rival.update(f"INSERT DATA {{ GRAPH <{data_iri('rival', 'x')}> {{ <urn:r> <urn:p> '{CANARY}' }} }}")
+        rival.graphs.update(f"INSERT DATA {{ GRAPH <{data_iri('rival', 'x')}> {{ <urn:r> <urn:p> '{CANARY}' }} }}")
         yield opened
 
 
@@ -64,7 +64,7 @@ def everything(memento: Memento) -> set[Quad]:
 
 
 def asked(memento: Memento, sparql: str, **more: Any) -> list[list[str]]:
-    body, _ = memento.query(sparql, accept="application/sparql-results+json", **more)
+    body, _ = memento.graphs.query_bytes(sparql, accept="application/sparql-results+json", **more)
     found = json.loads(body)
     return [[row[name]["value"] for name in found["head"]["vars"]] for row in found["results"]["bindings"]]
 
@@ -75,7 +75,7 @@ def memory(memento: Memento, content: str) -> str:
 
 
 def test_a_free_graph_takes_any_rdf_and_is_joined_with_memories(told: Memento) -> None:
-    changed = told.update(
+    changed = told.graphs.update(
         "PREFIX ex: <urn:ex:> INSERT DATA { GRAPH <urn:memento:data:local:company> { "
         "ex:g ex:name 'Google' , 'Gugl'@de ; ex:founded '1998'^^<http://www.w3.org/2001/XMLSchema#gYear> ; ex:in [ ex:of 1 ] } }"
     )
@@ -90,7 +90,7 @@ def test_a_free_graph_takes_any_rdf_and_is_joined_with_memories(told: Memento) -
     assert joined == [["I work at Google.", "1998", "Gugl"]]
     assert not any(str(one[2]).startswith("_:") for one in quads(told, COMPANY))
     assert asked(told, "SELECT ?b { ?s <urn:ex:in> ?b }")[0][0].startswith("urn:memento:blank:")
-    assert told.update(f"DROP GRAPH <{COMPANY}>").removed == 5
+    assert told.graphs.update(f"DROP GRAPH <{COMPANY}>").removed == 5
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_graph_that_is_not_ones_own_is_refused_by_name_whatever_is_in_it(told:
         f"MOVE <{graph}> TO <{COMPANY}>",
     ):
         with pytest.raises(Forbidden, match="not yours to write") as caught:
-            told.update(update)
+            told.graphs.update(update)
         assert f"<{graph}>" in str(caught.value)
-    for put in (told.put_graph, told.post_graph):
+    for put in (told.graphs.put, told.graphs.post):
         with pytest.raises(Forbidden, match="not yours to write"):
             put(b"<urn:a> <urn:b> 1 .", graph)
     with pytest.raises(Forbidden, match="not yours to write"):
-        told.delete_graph(graph)
+        told.graphs.delete(graph)
     assert everything(told) == before
 
 
@@ -139,10 +139,10 @@ def test_what_would_read_another_ones_graph_is_refused_by_name(told: Memento) ->
         f"INSERT {{ GRAPH <{COMPANY}> {{ ?s ?p ?o }} }} USING NAMED <{rivals}> WHERE {{ GRAPH ?g {{ ?s ?p ?o }} }}",
     ):
         with pytest.raises(Forbidden, match="not yours to read"):
-            told.update(update)
+            told.graphs.update(update)
     with pytest.raises(Forbidden, match="not yours to read"):
-        told.get_graph(rivals)
-    seen = told.update(
+        told.graphs.get(rivals)
+    seen = told.graphs.update(
         f"INSERT {{ GRAPH <{COMPANY}> {{ ?s ?p ?o }} }} WHERE {{ ?s ?p ?o }}",
         using_graphs=[rivals],
         using_named_graphs=[rivals],
@@ -162,9 +162,9 @@ def test_what_would_read_another_ones_graph_is_refused_by_name(told: Memento) ->
 )
 def test_memories_are_never_emptied_without_being_named(told: Memento, update: str) -> None:
     with pytest.raises(Forbidden, match=f"<{MAIN}>"):
-        told.update(update)
+        told.graphs.update(update)
     with pytest.raises(Forbidden, match=f"<{MAIN}>"):
-        told.put_graph(b"")
+        told.graphs.put(b"")
 
 
 def test_nothing_is_fetched(told: Memento) -> None:
@@ -174,9 +174,9 @@ def test_nothing_is_fetched(told: Memento) -> None:
         ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE"),
     ):
         with pytest.raises(Forbidden, match=word):
-            told.update(update)
+            told.graphs.update(update)
     with pytest.raises(InputError, match=r"application/ld\+json"):
-        told.put_graph(
+        told.graphs.put(
             b'{"@context": "http://127.0.0.1:1/c", "@id": "urn:a", "b": 1}', COMPANY, media="application/ld+json"
         )
 
@@ -204,9 +204,11 @@ _USING = st.sampled_from(["", f"USING <{MAIN}> ", f"USING NAMED <{MAIN}> ", f"US
 def test_no_pattern_brings_in_what_another_tenant_has(told: Memento, head: str, using: str, pattern: str) -> None:
     template = f"INSERT {{ GRAPH <{COMPANY}> {{ <urn:seen> ?p ?o . ?s <urn:of> 1 }} }}"
     with suppress(TimedOut, TooLong):
-        told.update(f"{head}{template} {using}WHERE {{ {{ SELECT * {{ {pattern} }} LIMIT 100 }} }}", timeout_s=0.5)
+        told.graphs.update(
+            f"{head}{template} {using}WHERE {{ {{ SELECT * {{ {pattern} }} LIMIT 100 }} }}", timeout_s=0.5
+        )
     found = quads(told, COMPANY)
-    told.update(f"DROP SILENT GRAPH <{COMPANY}>")
+    told.graphs.update(f"DROP SILENT GRAPH <{COMPANY}>")
 
     assert not any(CANARY in str(part) or ":rival:" in str(part) for quad in found for part in quad)
 
@@ -214,18 +216,18 @@ def test_no_pattern_brings_in_what_another_tenant_has(told: Memento, head: str, 
 def test_a_graph_that_an_operation_makes_is_read_by_the_next(told: Memento) -> None:
     fresh = data_iri("local", "fresh")
     for pattern in (f"GRAPH <{fresh}> {{ ?s ?p ?o }}", "GRAPH ?g { ?s <urn:fresh> ?o }", "?s <urn:fresh> ?o"):
-        found = told.update(
+        found = told.graphs.update(
             f"INSERT DATA {{ GRAPH <{fresh}> {{ <urn:a> <urn:fresh> 1 }} }} ; "
             f"INSERT {{ GRAPH <{fresh}> {{ ?s <urn:seen> ?o }} }} WHERE {{ {pattern} }}"
         )
         assert found.added == 2, pattern
-        told.update(f"DROP GRAPH <{fresh}>")
+        told.graphs.update(f"DROP GRAPH <{fresh}>")
 
 
 def test_an_update_is_a_line_of_the_audit_graph_without_what_it_says(told: Memento) -> None:
     before = quads(told, audit_iri("local"))
     holder = told.with_access(Access(right="write", name="gardener"))
-    holder.update(f"INSERT DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'word' , 'other' }} }}")
+    holder.graphs.update(f"INSERT DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'word' , 'other' }} }}")
     said = {predicate: value for _, predicate, value, _ in quads(told, audit_iri("local")) - before}
 
     assert said[TYPE] == MEM.Update
@@ -234,7 +236,7 @@ def test_an_update_is_a_line_of_the_audit_graph_without_what_it_says(told: Memen
     lines = f"{P} SELECT ?u {{ GRAPH <{audit_iri('local')}> {{ ?u a mem:Update }} }}"
     assert asked(told, lines)
     assert asked(holder, lines) == []
-    told.update(f"DELETE DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'no such thing' }} }}")
+    told.graphs.update(f"DELETE DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:secret> 'no such thing' }} }}")
     assert len(quads(told, audit_iri("local")) - before) == len(said)
 
 
@@ -260,7 +262,7 @@ def test_what_is_refused_changes_nothing_and_says_why(
 ) -> None:
     before = everything(told)
     with pytest.raises(kind, match=words):
-        told.update(update)
+        told.graphs.update(update)
 
     assert everything(told) == before
 
@@ -270,19 +272,19 @@ def test_a_node_of_ours_is_described_in_one_graph(told: Memento) -> None:
     mine = memory(told, "I work at Google.")
     for iri, graph in ((theirs, MAIN), (mine, graph_iri("local", "work"))):
         with pytest.raises(Conflict, match="two graphs"):
-            told.update(f"{P} INSERT DATA {{ GRAPH <{graph}> {{ <{iri}> a mem:Memory }} }}")
+            told.graphs.update(f"{P} INSERT DATA {{ GRAPH <{graph}> {{ <{iri}> a mem:Memory }} }}")
     with pytest.raises(Conflict, match="two graphs"):
-        told.update(f"COPY <{MAIN}> TO <{graph_iri('local', 'other')}>")
+        told.graphs.update(f"COPY <{MAIN}> TO <{graph_iri('local', 'other')}>")
     assert CANARY in str(told.with_access(Access(tenant="rival")).recall(f"Where is {CANARY}?", gate=False).memories)
 
 
 def test_a_graph_is_put_added_to_read_and_deleted(told: Memento) -> None:
     graph = data_iri("local", "people")
-    put = told.put_graph(b"<urn:a> <urn:p> 1 , 2 . <> <urn:p> <rel> .", graph)
-    again = told.put_graph(b"<urn:a> <urn:p> 3 .", graph)
-    same = told.put_graph(b"<urn:a> <urn:p> 3 .", graph)
-    added = told.post_graph(b'<urn:a> <urn:p> "x"@en .\n', graph, media="application/n-triples")
-    body, media = told.get_graph(graph, accept="application/n-triples")
+    put = told.graphs.put(b"<urn:a> <urn:p> 1 , 2 . <> <urn:p> <rel> .", graph)
+    again = told.graphs.put(b"<urn:a> <urn:p> 3 .", graph)
+    same = told.graphs.put(b"<urn:a> <urn:p> 3 .", graph)
+    added = told.graphs.post(b'<urn:a> <urn:p> "x"@en .\n', graph, media="application/n-triples")
+    body, media = told.graphs.get(graph, accept="application/n-triples")
 
     assert (put.added, put.removed, put.is_new) == (3, 0, True)
     assert (again.added, again.removed, again.is_new) == (1, 3, False)
@@ -293,17 +295,17 @@ def test_a_graph_is_put_added_to_read_and_deleted(told: Memento) -> None:
         '<urn:a> <urn:p> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .',
         '<urn:a> <urn:p> "x"@en .',
     }
-    assert told.delete_graph(graph).removed == 2
+    assert told.graphs.delete(graph).removed == 2
     with pytest.raises(NotFound):
-        told.get_graph(graph)
+        told.graphs.get(graph)
     with pytest.raises(NotFound):
-        told.delete_graph(graph)
+        told.graphs.delete(graph)
 
 
 def test_a_patch_reads_and_writes_its_graph_alone(told: Memento) -> None:
-    told.put_graph(b"<urn:a> <urn:p> 1 .", COMPANY)
-    moved = told.patch_graph("DELETE { ?s <urn:p> ?o } INSERT { ?s <urn:q> ?o } WHERE { ?s ?p ?o }", COMPANY)
-    named = told.patch_graph(
+    told.graphs.put(b"<urn:a> <urn:p> 1 .", COMPANY)
+    moved = told.graphs.patch("DELETE { ?s <urn:p> ?o } INSERT { ?s <urn:q> ?o } WHERE { ?s ?p ?o }", COMPANY)
+    named = told.graphs.patch(
         f"INSERT {{ GRAPH <{COMPANY}> {{ ?s <urn:r> ?o }} }} WHERE {{ GRAPH ?g {{ ?s <urn:q> ?o }} }}", COMPANY
     )
 
@@ -326,11 +328,11 @@ def test_a_patch_reads_and_writes_its_graph_alone(told: Memento) -> None:
         ),
     ):
         with pytest.raises(kind, match=words):
-            told.patch_graph(update, graph)
+            told.graphs.patch(update, graph)
     assert everything(told) == before
     with pytest.raises(Forbidden, match="right to write"):
-        told.with_access(Access(right="read")).patch_graph("CLEAR DEFAULT", COMPANY)
-    told.delete_graph(COMPANY)
+        told.with_access(Access(right="read")).graphs.patch("CLEAR DEFAULT", COMPANY)
+    told.graphs.delete(COMPANY)
 
 
 @pytest.mark.parametrize("way", ["CLEAR GRAPH", "DROP GRAPH", "delete", "put"])
@@ -338,18 +340,18 @@ def test_what_empties_a_graph_of_memories_leaves_a_backup_that_undoes_it(tmp_pat
     with open_memento(tmp_path / "home", configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
         opened.note("I live in Oslo.")
-        opened.update(f"{P} DELETE {{ ?n mem:idempotencyKey ?k }} WHERE {{ ?n mem:idempotencyKey ?k }}")
+        opened.graphs.update(f"{P} DELETE {{ ?n mem:idempotencyKey ?k }} WHERE {{ ?n mem:idempotencyKey ?k }}")
         backups = opened.service.datadir.backups
         assert not backups.exists()
         match way:
             case "delete":
-                opened.delete_graph(MAIN)
+                opened.graphs.delete(MAIN)
             case "put":
-                opened.put_graph(b"", MAIN)
+                opened.graphs.put(b"", MAIN)
             case _:
-                opened.update(f"{way} <{MAIN}>")
+                opened.graphs.update(f"{way} <{MAIN}>")
         assert (opened.status().memories, len(list(backups.iterdir()))) == (0, 1)
-        opened.restore(str(backups))
+        opened.admin.restore(str(backups))
         assert [one.content for one in opened.recall("Where do I live?").memories] == ["I live in Oslo."]
 
 
@@ -367,43 +369,45 @@ def test_a_document_that_is_wrong_too_long_or_of_another_graph_is_refused(told: 
         ),
     ):
         with pytest.raises(kind, match=words):
-            told.put_graph(document, graph, media=media)
+            told.graphs.put(document, graph, media=media)
     same = f"<urn:a> <urn:b> <urn:c> <{graph}> .".encode()
-    assert told.put_graph(same, graph, media="application/n-quads").added == 1
-    assert told.delete_graph(graph).removed == 1
+    assert told.graphs.put(same, graph, media="application/n-quads").added == 1
+    assert told.graphs.delete(graph).removed == 1
 
 
 def test_much_is_added_in_one_piece_and_changed_only_in_small_ones(told: Memento) -> None:
     graph = data_iri("local", "much")
     many = [b"".join(b"<urn:s%d> <urn:p> %d .\n" % (n, n + k) for n in range(60)) for k in range(7)]
 
-    assert [told.post_graph(some, graph).added for some in many] == [60] * 7
+    assert [told.graphs.post(some, graph).added for some in many] == [60] * 7
     with pytest.raises(TooLong, match="DELETE the graph first"):
-        told.put_graph(b"<urn:s> <urn:p> 1 .", graph)
-    assert told.delete_graph(graph).removed == 420
+        told.graphs.put(b"<urn:s> <urn:p> 1 .", graph)
+    assert told.graphs.delete(graph).removed == 420
 
 
 def test_a_token_of_some_namespaces_writes_those_alone(told: Memento) -> None:
     some = told.with_access(Access(right="write", namespaces=("work",), name="some"))
     work = graph_iri("local", "work")
 
-    assert some.update("INSERT DATA { <urn:n> <urn:p> 1 }").graphs == (work,)
+    assert some.graphs.update("INSERT DATA { <urn:n> <urn:p> 1 }").graphs == (work,)
     with pytest.raises(Forbidden, match="not yours to write"):
-        some.update(f"DELETE DATA {{ GRAPH <{MAIN}> {{ <urn:n> <urn:p> 1 }} }}")
+        some.graphs.update(f"DELETE DATA {{ GRAPH <{MAIN}> {{ <urn:n> <urn:p> 1 }} }}")
     assert (
-        some.update(f"INSERT {{ GRAPH <{COMPANY}> {{ ?s ?p ?o }} }} WHERE {{ GRAPH <{MAIN}> {{ ?s ?p ?o }} }}").added
+        some.graphs.update(
+            f"INSERT {{ GRAPH <{COMPANY}> {{ ?s ?p ?o }} }} WHERE {{ GRAPH <{MAIN}> {{ ?s ?p ?o }} }}"
+        ).added
         == 0
     )
-    assert some.update("DELETE DATA { <urn:n> <urn:p> 1 }").removed == 1
+    assert some.graphs.update("DELETE DATA { <urn:n> <urn:p> 1 }").removed == 1
 
 
 def test_who_may_only_read_writes_nothing(told: Memento) -> None:
     reader = told.with_access(Access(right="read", name="reader"))
     attempts: list[Callable[[], object]] = [
-        lambda: reader.update("INSERT DATA { <urn:a> <urn:b> 1 }"),
-        lambda: reader.put_graph(b"", COMPANY),
-        lambda: reader.post_graph(b""),
-        lambda: reader.delete_graph(COMPANY),
+        lambda: reader.graphs.update("INSERT DATA { <urn:a> <urn:b> 1 }"),
+        lambda: reader.graphs.put(b"", COMPANY),
+        lambda: reader.graphs.post(b""),
+        lambda: reader.graphs.delete(COMPANY),
     ]
     for attempt in attempts:
         with pytest.raises(Forbidden, match="right to write"):
@@ -424,7 +428,7 @@ def test_what_is_written_meanwhile_is_seen_by_an_update_that_is_tried_again(told
 
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(pool, "run", interrupted)
-        told.update(
+        told.graphs.update(
             f"INSERT {{ GRAPH <{COMPANY}> {{ ?s <urn:twice> ?o . <urn:s> <urn:p> 1 }} }} "
             f"WHERE {{ OPTIONAL {{ GRAPH <{COMPANY}> {{ ?s <urn:m> ?o }} }} }}"
         )
@@ -472,50 +476,50 @@ def test_words_and_what_is_derived_are_refused_with_what_to_do_instead(
     before = everything(memento)
     if way == "put":
         store = ox.Store()
-        document, _ = memento.get_graph(MAIN, accept="application/n-triples")
+        document, _ = memento.graphs.get(MAIN, accept="application/n-triples")
         store.load(document, ox.RdfFormat.N_TRIPLES)
         store.update(f"{P} {change}")
         changed = ox.serialize((quad.triple for quad in store), format=ox.RdfFormat.N_TRIPLES)
         with pytest.raises(Forbidden, match=remedy):
-            memento.put_graph(changed or b"", MAIN, media="application/n-triples")
+            memento.graphs.put(changed or b"", MAIN, media="application/n-triples")
     else:
         with pytest.raises(Forbidden, match=remedy):
-            memento.update(f"{P} {change}") if way == "update" else memento.patch_graph(f"{P} {change}", MAIN)
+            memento.graphs.update(f"{P} {change}") if way == "update" else memento.graphs.patch(f"{P} {change}", MAIN)
 
     assert everything(memento) == before
 
 
 def test_a_graph_that_is_put_back_as_it_was_read_is_taken(memento: Memento) -> None:
     memento.note("I work at Google.")
-    document, _ = memento.get_graph(MAIN, accept="application/n-triples")
+    document, _ = memento.graphs.get(MAIN, accept="application/n-triples")
     noted = document + b'<urn:memento:session:x> <urn:my:mark> "1" .'
 
-    assert memento.put_graph(document, MAIN, media="application/n-triples").added == 0
-    assert memento.put_graph(noted, MAIN, media="application/n-triples").added == 1
+    assert memento.graphs.put(document, MAIN, media="application/n-triples").added == 0
+    assert memento.graphs.put(noted, MAIN, media="application/n-triples").added == 1
 
 
 def test_a_changed_memory_is_found_by_its_new_words_and_a_deleted_one_no_more(memento: Memento) -> None:
     [first] = memento.note("I work at Google.").memories
     [second] = memento.note("I live in Lisbon.").memories
-    memento.update(
+    memento.graphs.update(
         f"{P} DELETE {{ <{first}> mem:title ?old }} INSERT {{ <{first}> mem:title 'The botanical garden' }} "
         f"WHERE {{ OPTIONAL {{ <{first}> mem:title ?old }} }}"
     )
 
     assert [one.iri for one in memento.recall("the botanical garden", k=1).memories] == [first]
-    memento.update(
+    memento.graphs.update(
         f"{P} DELETE {{ ?s ?p ?o }} WHERE {{ {{ <{second}> ?p ?o . ?s ?p ?o FILTER (?s = <{second}>) }} "
         f"UNION {{ ?s mem:statedBy <{second}> ; ?p ?o }} }}"
     )
     assert memento.datadir.erasure_mark.exists()
     assert second not in {one.iri for one in memento.recall("Where do I live? Lisbon", gate=False).memories}
     assert not [quad for quad in everything(memento) if second in quad]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_memory_that_is_written_by_hand_is_recalled(memento: Memento) -> None:
     memento.note("I work at Google.")
-    memento.update(
+    memento.graphs.update(
         P
         + "INSERT DATA { <urn:my:note> a mem:Note ; mem:content 'As Ada told me.' ; mem:at '2026-01-01T00:00:00Z'^^xsd:dateTime . "
         "<urn:my:ada> a mem:Entity ; mem:name 'Ada' ; mem:entityType mem:Person . "
@@ -526,7 +530,7 @@ def test_a_memory_that_is_written_by_hand_is_recalled(memento: Memento) -> None:
 
     [found] = memento.recall("Who keeps bees?", k=1).memories
     assert (found.content, found.about) == ("Ada keeps bees in Porto.", ("Ada",))
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 @pytest.mark.parametrize(
@@ -546,7 +550,7 @@ def test_what_breaks_a_shape_is_refused_whole_with_what_to_do(memento: Memento, 
     memento.note("I work at Microsoft now.", at="2025-01-01")
     before = everything(memento)
     with pytest.raises(ShapeViolation, match=rf"nothing was written: {shape}: ") as caught:
-        memento.update(f"{P} {update} ; INSERT DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:b> 1 }} }}")
+        memento.graphs.update(f"{P} {update} ; INSERT DATA {{ GRAPH <{COMPANY}> {{ <urn:a> <urn:b> 1 }} }}")
 
     assert "<urn:memento:" in caught.value.report
     assert everything(memento) == before
@@ -609,12 +613,12 @@ def test_after_any_updates_the_indexes_are_those_that_the_graph_gives(
             )
         for edit in edits:
             try:
-                opened.update(P + edit)
+                opened.graphs.update(P + edit)
             except (ShapeViolation, Forbidden):
                 continue
         found = told_by(opened)
-        assert opened.check() == ()
-        opened.rebuild()
+        assert opened.admin.check() == ()
+        opened.admin.rebuild()
         assert found == told_by(opened)
 
 
@@ -635,11 +639,11 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with open_memento(home, configured=OFFLINE) as opened:
         [iri] = opened.note("I work at Google.").memories
-        opened.update(
+        opened.graphs.update(
             f"{P} DELETE {{ ?s ?p ?o }} WHERE {{ {{ <{iri}> ?p ?o . ?s ?p ?o FILTER (?s = <{iri}>) }} "
             f"UNION {{ ?s mem:statedBy <{iri}> ; ?p ?o }} }}"
         )
-        opened.update(
+        opened.graphs.update(
             P + "INSERT DATA { <urn:my:note> a mem:Note ; mem:content 'As Ada told me.' ; "
             "mem:at '2026-01-01T00:00:00Z'^^xsd:dateTime . <urn:my:memory> a mem:Memory ; "
             "mem:content 'USER keeps bees.' ; mem:about <urn:memento:user:local> ; "
@@ -649,6 +653,6 @@ def test_a_restart_finds_what_was_written(tmp_path: Path) -> None:
     with open_memento(home, configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
         assert opened.recall("bees", k=1).memories[0].content == "USER keeps bees."
-        assert opened.check() == ()
+        assert opened.admin.check() == ()
         assert not [quad for quad in opened.service.stores.graph.quads(SELF) if "Google." in str(quad[2])]
     assert not any(b"works at Google" in path.read_bytes() for path in (home / "store").iterdir() if path.is_file())

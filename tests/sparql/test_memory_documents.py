@@ -39,13 +39,13 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         opened.service.stores.graph.load(
             axioms.replace("urn:memento:entity:…", GOOGLE).encode(), data_iri("local", "page")
         )
-        opened.rebuild()
+        opened.admin.rebuild()
         yield opened
 
 
 @pytest.mark.parametrize("query", [*blocks(SPARQL, "sparql"), *blocks(INFERENCE, "sparql")])
 def test_a_query_of_a_page_finds_something(danny: Memento, query: str) -> None:
-    body, _ = danny.query(query, accept="text/csv")
+    body, _ = danny.graphs.query_bytes(query, accept="text/csv")
 
     assert body.count(b"\n") > 1
 
@@ -53,7 +53,7 @@ def test_a_query_of_a_page_finds_something(danny: Memento, query: str) -> None:
 def test_the_axioms_of_the_page_lead_where_it_says(danny: Memento) -> None:
     danny.note("I work at Google again.")
     asked = f"{blocks(INFERENCE, 'turtle')[0].split('ex:partOf a')[0].replace('@prefix', 'PREFIX').replace('> .', '>')}"
-    body, _ = danny.query(
+    body, _ = danny.graphs.query_bytes(
         f"{asked} ASK {{ <urn:memento:user:local> ex:affiliatedWith ex:alphabet }}", accept="text/csv"
     )
 

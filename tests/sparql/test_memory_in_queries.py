@@ -47,7 +47,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
 
 
 def ask(memento: Memento, sparql: str, namespace: str | None = None) -> list[tuple[str, ...]]:
-    body, _ = memento.query(PREFIXES + sparql, accept="text/csv", namespace=namespace)
+    body, _ = memento.graphs.query_bytes(PREFIXES + sparql, accept="text/csv", namespace=namespace)
     return [tuple(row) for row in csv.reader(io.StringIO(body.decode()))][1:]
 
 
@@ -154,7 +154,7 @@ def test_the_time_may_come_from_the_graph_and_the_memory_be_one(told: Memento) -
 
     assert ask(told, f"SELECT ?c {{ {then} {employer} }}") == [("I work at Google.",)]
     held = f'ASK {{ SERVICE mem:asOf {{ <{memory.iri}> mem:validOn "2025-02-01" }} }}'
-    body, _ = told.query(PREFIXES + held, accept="text/csv")
+    body, _ = told.graphs.query_bytes(PREFIXES + held, accept="text/csv")
     assert body.strip() == b"false"
 
 

@@ -39,7 +39,7 @@ def values(memento: Memento, subject: IRI, predicate: IRI) -> list[object]:
 
 
 def entity(memento: Memento, name: str) -> IRI:
-    return next(one.iri for one in memento.entities() if one.name == name)
+    return next(one.iri for one in memento.graphs.entities() if one.name == name)
 
 
 def test_a_read_counts_before_it_is_written_and_the_same_after(memento: Memento, memory: IRI) -> None:
@@ -63,7 +63,7 @@ def test_twenty_one_reads_are_as_deep_as_can_be_however_they_are_written(memento
 
     assert values(memento, memory, MEM.depth) == [1.0]
     assert values(memento, memory, MEM.accessCount) == [21]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_it_is_written_within_a_second_without_being_asked(memento: Memento, memory: IRI) -> None:
@@ -104,7 +104,7 @@ def test_the_link_of_an_entity_is_written_with_its_key_when_it_is_first_trodden(
     of(memento).write_effects()
     assert values(memento, link, MEM.weight) == [1.3]
     assert values(memento, key.iri, MEM.name) == ["Google"]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_link_that_is_passed_by_fades_and_one_that_is_not_written_stays_so(memento: Memento, memory: IRI) -> None:

@@ -22,16 +22,16 @@ _PACKED = b"\x1f\x8b"
 
 
 def save_document(
-    pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None
+    pieces: Iterable[bytes], file: Path, form: str, statements: int, progress: Progress | None, *, overwrite: bool
 ) -> Exported:
     """
-    Write a document's pieces to a file, which replaces an existing one once it is complete.
+    Write a document's pieces to a file, which appears once it is complete.
 
     Args:
         progress: called with (statements, all of them); the former counts lines, because most statements take one.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or exists and is not to be overwritten.
     """
     fresh = file.with_name(f"{file.name}.part")
     watched = _report_progress(pieces, statements, progress) if progress else pieces
@@ -44,12 +44,19 @@ def save_document(
             target.flush()
             os.fsync(target.fileno())
             size = target.tell()
+        raise_if_exists(file, overwrite=overwrite)
         fresh.replace(file)
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}") from error
     finally:
         fresh.unlink(missing_ok=True)
     return Exported(file=str(file), form=form, statements=statements, bytes=size)
+
+
+def raise_if_exists(file: Path, *, overwrite: bool) -> None:
+    """Raise `InputError` if a file exists that is not to be overwritten."""
+    if not overwrite and file.exists():
+        raise InputError(f"overwrite is needed to replace {file}, which exists already; or give another name")
 
 
 def _report_progress(pieces: Iterable[bytes], statements: int, progress: Progress) -> Iterator[bytes]:

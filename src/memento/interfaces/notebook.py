@@ -1,10 +1,10 @@
 """
-Memories in a notebook: `%load_ext memento` adds the cell magic `%%sparql`; `answer` does the same from Python.
+Memories in a notebook: `%load_ext memento` adds the cell magic `%%sparql`; `memento.query` does the same from Python.
 
-A query → `answer` → `Rows` (→ a pandas DataFrame with typed columns), a boolean, or `Triples` (→ a drawing). A small graph is drawn
-as SVG from left to right: a box for each node with its texts inside, an arrow for each link. `attach` adds HTML tables to the
-classes of `model`, which know nothing of HTML; a table shows what was said, when it was true, where it came from and what it
-replaced. `memento` calls `attach` wherever IPython runs.
+A cell → `Memory.query` → `Rows` (→ a pandas DataFrame with typed columns), a boolean, or `Triples` (→ a drawing). A small graph is
+drawn as SVG from left to right: a box for each node with its texts inside, an arrow for each link. `attach` adds HTML tables to the
+classes of `model` and to `Rows`, which know nothing of HTML; a table shows what was said, when it was true, where it came from and
+what it replaced. `memento` calls `attach` wherever IPython runs.
 
 *Guarantees:* every text is escaped; nothing is fetched and nothing runs. No colours are set, so the output is readable on light and
 dark backgrounds. The same triples give the same drawing.
@@ -16,23 +16,22 @@ IEEE Transactions on Systems, Man, and Cybernetics 11(2).
 from __future__ import annotations
 
 import argparse
-import io
-import json
 import shlex
 import sys
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from memento.assets import install_line
-from memento.errors import InputError, MementoError, MissingPart, NotAcceptable
+from memento.errors import InputError, MementoError
 from memento.interfaces.picture import draw_manifest, draw_timeline
-from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, XSD, shorten
+from memento.iris import IRI, MEM, RDFS, SKOS, TYPE, shorten
 from memento.model import (
+    NEAREST,
     Believed,
     Described,
     Ended,
@@ -47,11 +46,10 @@ from memento.model import (
     Timeline,
     Value,
 )
-from memento.retrieval.render import NEAREST
+from memento.python.rows import Rows, Triples, describe_length, show_cell
 from memento.retrieval.sentence import split_at
 
 if TYPE_CHECKING:
-    import pandas as pd
     from IPython.core.interactiveshell import InteractiveShell
 
     from memento.python import Client, Memento
@@ -162,6 +160,37 @@ def show_memento(memento: Memory) -> str:
     return _table_html(("latest memories", "since", "until"), rows, head) if rows else f"<p>{head}</p>"
 
 
+_MOST_ROWS = 50  # the most rows of a table in a notebook
+_MOST_NODES = 40
+"""The most nodes that are drawn: a larger graph would not be readable."""
+
+
+def show_rows(rows: Rows) -> str:
+    """Show the answer to a query as a table, or to an ASK as its truth."""
+    if rows.truth is not None:
+        return f"<p>{rows.truth}</p>"
+    cells = [[show_cell(cell, True) for cell in row] for row in rows.values[:_MOST_ROWS]]
+    return show_table(rows.columns, cells, describe_length(len(rows), len(cells), "row"))
+
+
+def show_triples(triples: Triples) -> str:
+    """Draw a small graph; show a large one as a table."""
+    if _is_small(triples):
+        return draw_triples(triples.values)
+    cells = [[show_cell(cell, True) for cell in row] for row in triples.values[:_MOST_ROWS]]
+    return show_table(triples.columns, cells, describe_length(len(triples), len(cells), "triple"))
+
+
+def _draw_alone(triples: Triples) -> str | None:
+    """Draw a small graph for a viewer that does not show SVG inside HTML."""
+    return draw_triples(triples.values, alone=True) if _is_small(triples) else None
+
+
+def _is_small(triples: Triples) -> bool:
+    nodes = {one for subject, _, value in triples.values for one in (subject, value) if isinstance(one, IRI)}
+    return 0 < len(nodes) <= _MOST_NODES
+
+
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
     """Show any rows as a table; a value of None is an empty cell."""
     shown = [["" if one is None else escape(_cell_text(one)) for one in row] for row in rows]
@@ -244,6 +273,8 @@ _DISPLAYS: dict[type, Any] = {
     Source: show_source,
     Described: show_described,
     Noted: show_noted,
+    Rows: show_rows,
+    Triples: show_triples,
 }
 
 
@@ -251,6 +282,7 @@ def attach() -> None:
     """Add `_repr_html_` to the classes of `model`, which notebooks call; harmless when called again."""
     for noun, show in _DISPLAYS.items():
         noun._repr_html_ = show  # type: ignore[attr-defined]
+    Triples._repr_svg_ = _draw_alone  # type: ignore[attr-defined]
     # The class `Memento` exists only once a memory was opened, because that imports the store and its libraries.
     if (shell := _find_shell()) is not None:
         shell.display_formatter.formatters["text/html"].for_type_by_name(
@@ -264,237 +296,10 @@ def _find_shell() -> Any:
     return get_ipython()
 
 
-_ROWS, _TRIPLES = "application/sparql-results+json", "application/n-triples"
-
-
-ACCEPTED = f"{_ROWS}, {_TRIPLES}"
-"""The media types that can be shown."""
-
-
-def answer(memento: Memento | Client, sparql: str) -> Rows | bool | Triples:
-    """
-    Answer a query: rows for a SELECT, a boolean for an ASK, triples for a CONSTRUCT or a DESCRIBE.
-
-    Raises:
-        MementoError: as `Memento.query`.
-    """
-    return parse_answer(*memento.query(sparql, accept=ACCEPTED))
-
-
-def parse_answer(body: bytes, media: str) -> Rows | bool | Triples:
-    """Parse an answer; raise `NotAcceptable` if it cannot be shown."""
-    if media == _ROWS:
-        return parse_rows(body)
-    if media == _TRIPLES:
-        return parse_triples(body)
-    raise NotAcceptable(f"an answer came as {media}, which cannot be shown here")
-
-
-Cell = IRI | str | int | float | bool | datetime | date | None
-"""A value of a row; None if the variable is unbound."""
-
-_MOST_ROWS = 50  # the most rows of a table in a notebook
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Rows(Sequence[Mapping[str, Cell]]):
-    """The result of a SELECT: its variables, and for each row the values in the same order."""
-
-    columns: tuple[str, ...]
-    values: tuple[tuple[Cell, ...], ...]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __repr__(self) -> str:
-        return f"Rows({len(self):,} of {', '.join(self.columns)})"
-
-    @overload
-    def __getitem__(self, at: int) -> Mapping[str, Cell]: ...
-    @overload
-    def __getitem__(self, at: slice) -> Rows: ...
-    def __getitem__(self, at: int | slice) -> Mapping[str, Cell] | Rows:
-        if isinstance(at, slice):
-            return Rows(self.columns, self.values[at])
-        return dict(zip(self.columns, self.values[at], strict=True))
-
-    def __iter__(self) -> Iterator[Mapping[str, Cell]]:
-        return (dict(zip(self.columns, row, strict=True)) for row in self.values)
-
-    def to_frame(self, *, short: bool = False) -> pd.DataFrame:
-        """
-        Return the rows as a DataFrame with typed columns.
-
-        Args:
-            short: shorten IRIs with the usual prefixes, as `mem:about`.
-
-        Raises:
-            MissingPart: pandas is not installed.
-        """
-        pandas = _import_pandas()
-        rows = [tuple(_show_cell(cell, short) for cell in row) for row in self.values]
-        columns = zip(*rows, strict=True) if rows else ((),) * len(self.columns)
-        series = {name: _to_series(list(column), pandas) for name, column in zip(self.columns, columns, strict=True)}
-        return cast("pd.DataFrame", pandas.DataFrame(series, columns=list(self.columns)))
-
-    def _repr_html_(self) -> str:
-        more = (
-            f"{len(self):,} rows, the first {_MOST_ROWS} of them" if len(self) > _MOST_ROWS else f"{len(self):,} rows"
-        )
-        return show_table(
-            self.columns, [[_show_cell(cell, True) for cell in row] for row in self.values[:_MOST_ROWS]], more
-        )
-
-
-def parse_rows(body: bytes) -> Rows | bool:
-    """
-    Parse the answer to a SELECT, or to an ASK, from SPARQL 1.1 Query Results JSON.
-
-    >>> parse_rows(b'{"head": {"vars": ["n"]}, "results": {"bindings": [{"n": {"type": "literal", "value": "x"}}, {}]}}').values
-    (('x',), (None,))
-    """
-    results = json.loads(body)
-    if "boolean" in results:
-        return bool(results["boolean"])
-    columns = tuple(results["head"]["vars"])
-    bindings = results["results"]["bindings"]
-    return Rows(columns, tuple(tuple(_parse_cell(row.get(name)) for name in columns) for row in bindings))
-
-
-def _parse_cell(told: Mapping[str, Any] | None) -> Cell:
-    if told is None:
-        return None
-    value = told["value"]
-    match told["type"]:
-        case "uri":
-            return IRI(value)
-        case "literal" | "typed-literal":
-            read = _PARSERS.get(told.get("datatype", ""))
-            try:
-                return read(value) if read else str(value)
-            except ValueError:  # a literal of a numeric type may have any text
-                return str(value)
-        case "bnode":
-            return f"_:{value}"
-        case _:
-            return json.dumps(value)
-
-
-def _parse_time(text: str) -> datetime:
-    at = datetime.fromisoformat(text)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def _parse_truth(text: str) -> bool:
-    return text in ("true", "1")
-
-
-_PARSERS: Mapping[str, Callable[[str], Cell]] = {
-    **dict.fromkeys(
-        (XSD.integer, XSD.int, XSD.long, XSD.short, XSD.byte, XSD.nonNegativeInteger, XSD.positiveInteger), int
-    ),
-    **dict.fromkeys((XSD.decimal, XSD.double, XSD.float), float),
-    XSD.boolean: _parse_truth,
-    XSD.dateTime: _parse_time,
-    XSD.date: date.fromisoformat,
-}
-
-
-def _show_cell(cell: Cell, short: bool) -> Cell:
-    return shorten(cell) if short and isinstance(cell, IRI) else str(cell) if isinstance(cell, IRI) else cell
-
-
-def _to_series(column: list[Cell], pandas: Any) -> Any:
-    """Make a typed column if all values have one type that pandas can hold; otherwise keep the values as they are."""
-    kinds = {type(cell) for cell in column if cell is not None}
-    try:
-        if kinds == {int}:
-            return pandas.Series(column, dtype="Int64")
-        if kinds == {bool}:
-            return pandas.Series(column, dtype="boolean")
-        if kinds and kinds <= {int, float}:
-            return pandas.Series(column, dtype="float64")
-        if kinds == {datetime}:
-            return pandas.to_datetime(pandas.Series(column, dtype="object"), utc=True)
-    except (OverflowError, ValueError):  # a number of more than 64 bits, or a time that pandas cannot represent
-        pass
-    return pandas.Series(column, dtype="object")
-
-
-def _import_pandas() -> Any:
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise MissingPart(f"a DataFrame takes pandas: {install_line('notebook')}") from error
-    return pandas
-
-
-Triple = tuple[IRI, IRI, Value]
-
-_MOST_TRIPLES = 50
-_MOST_NODES = 40
-"""The most nodes that are drawn: a larger graph would not be readable."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Triples(Sequence[Triple]):
-    """The triples that a query built, as (subject, predicate, object); `data` has them as N-Triples."""
-
-    values: tuple[Triple, ...]
-    data: bytes
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @overload
-    def __getitem__(self, at: int) -> Triple: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Triple]: ...
-    def __getitem__(self, at: int | slice) -> Triple | Sequence[Triple]:
-        return self.values[at]
-
-    def __iter__(self) -> Iterator[Triple]:
-        return iter(self.values)
-
-    def to_frame(self, *, short: bool = False) -> pd.DataFrame:
-        """Return the triples as a DataFrame with typed columns."""
-        return Rows(("subject", "predicate", "object"), self.values).to_frame(short=short)
-
-    def svg(self) -> str:
-        """Draw the graph: a box for each node, with its texts and dates inside, and an arrow for each link."""
-        return draw_triples(self.values, alone=True)
-
-    def __repr__(self) -> str:
-        return f"Triples({len(self):,})"
-
-    @property
-    def _is_small(self) -> bool:
-        nodes = {one for subject, _, value in self.values for one in (subject, value) if isinstance(one, IRI)}
-        return 0 < len(nodes) <= _MOST_NODES
-
-    def _repr_svg_(self) -> str | None:
-        return self.svg() if self._is_small else None  # for viewers that do not show SVG inside HTML
-
-    def _repr_html_(self) -> str:
-        if self._is_small:
-            return draw_triples(self.values)
-        cells = [
-            [shorten(one) if isinstance(one, IRI) else one for one in triple] for triple in self.values[:_MOST_TRIPLES]
-        ]
-        more = f", the first {_MOST_TRIPLES} of them" if len(self) > _MOST_TRIPLES else ""
-        return show_table(("subject", "predicate", "object"), cells, f"{len(self):,} triples{more}")
-
-
-def parse_triples(data: bytes) -> Triples:
-    """Parse the triples of an N-Triples document, grouped by subject."""
-    from memento.graph.documents import read_lines
-    from memento.graph.terms import to_value
-
-    triples = []
-    for quad in read_lines(io.BytesIO(data)):
-        subject = to_value(quad.subject)
-        triples.append((IRI(str(subject)), IRI(quad.predicate.value), to_value(quad.object)))
-    return Triples(tuple(sorted(triples, key=lambda one: (one[0], one[1], str(one[2])))), data)
+def answer(memento: Memory, sparql: str) -> Rows:
+    """Answer a query; the former name of `memento.query`."""
+    warnings.warn("`answer` is `memento.query` now, and goes in the next version", DeprecationWarning, stacklevel=2)
+    return memento.query(sparql)
 
 
 _CHAR, _BOLD, _LINE_H, _PAD, _GAP_X, _GAP_Y = 6.7, 7.6, 16, 8, 140, 24  # pixels, at 12 px
@@ -535,7 +340,7 @@ class _Box:
 Link = tuple[IRI, str, IRI]
 
 
-def draw_triples(triples: Iterable[tuple[IRI, IRI, Value]], *, alone: bool = False) -> str:
+def draw_triples(triples: Iterable[tuple[Any, ...]], *, alone: bool = False) -> str:
     """
     Draw some triples as SVG, with types and texts inside the boxes.
 
@@ -711,8 +516,14 @@ def load_extension(shell: InteractiveShell) -> None:
 def _run_cell(line: str, cell: str, names: dict[str, Any]) -> object:
     chosen = _build_options().parse_args(shlex.split(line))
     with _open_memory(chosen, names) as memento:
-        result = parse_answer(*memento.query(cell, accept=ACCEPTED, namespace=chosen.namespace))
-    display = result.to_frame(short=chosen.short) if isinstance(result, Rows) else result
+        result = memento.query(cell, namespace=chosen.namespace)
+    display = (
+        result
+        if isinstance(result, Triples)
+        else result.to_frame(short=chosen.short)
+        if result.truth is None
+        else result.truth
+    )
     if chosen.into:
         names[chosen.into] = display
         return None

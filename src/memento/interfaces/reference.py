@@ -10,13 +10,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
+from types import FunctionType
 from typing import Any, get_args, get_origin
 
 import click
 import msgspec
 
-from memento import assets, ontology, plugin, python, settings, telemetry
+from memento import assets, model, ontology, plugin, python, settings, telemetry
 from memento.errors import InputError
 from memento.interfaces.cli import clients
 from memento.interfaces.cli.base import main
@@ -25,9 +27,18 @@ from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
-from memento.operations import TABLE, THEMES, Field, Operation, fields_of, name_of
-from memento.operations.base import Interface, complete, declared_answer, places_of, route_of, summary_of
-from memento.python import Memory
+from memento.operations import GROUPS, TABLE, THEMES, Field, Operation, fields_of, name_of
+from memento.operations.base import (
+    LOCAL,
+    Interface,
+    complete,
+    declared_answer,
+    method_of,
+    places_of,
+    route_of,
+    summary_of,
+)
+from memento.python import Memory, methods
 from memento.retrieval import signals
 
 MADE = "Made by `make docs` from {source}."
@@ -174,7 +185,7 @@ def write_operations() -> str:
             rows.append(
                 (
                     summary_of(operation),
-                    f"[`{name}`](python.md#{name})",
+                    f"[`{method_of(operation)}`](python.md#{method_of(operation).replace('.', '')})",
                     "–" if "rest" in operation.absent else f"[`{operation.route}`](rest.md#{name})",
                     f"`{command}`" if (command := command_of(name)) else "–",
                     ", ".join(f"`{one}`" for one in tools.get(name, ())) or "–",
@@ -235,15 +246,35 @@ def write_python() -> str:
         "",
         *_block(python.open_memento.__doc__),
     ]
-    for theme in THEMES:
-        lines += ["", f"## {theme.capitalize()}"]
-        for operation in _operations_of(theme):
-            name = name_of(operation)
-            signature = _parameters_of(getattr(Memory, name))
-            lines += ["", f"### {name}", "", f"`memento.{name}({signature})`", "", *_block(operation.__doc__), ""]
-            lines += _describe_arguments(fields_of(operation))
-            lines += [f"Answers with {_answer_of(operation)}."]
+    lines += ["", "## What one uses every day", *_write_function("query", Memory.query)]
+    lines += [line for name, path in methods.METHODS.items() if "." not in path for line in _write_method(name, path)]
+    for group, sentence in GROUPS.items():
+        paths = {name: path for name, path in methods.METHODS.items() if path.startswith(f"{group}.")}
+        lines += ["", f"## memento.{group}", "", sentence]
+        lines += [line for name, path in paths.items() for line in _write_method(name, path)]
+        if group == "intake":
+            lines += _write_function("intake.import_files", methods.Intake.import_files)
     return "\n".join(lines) + "\n"
+
+
+def _write_method(name: str, path: str) -> Iterator[str]:
+    operation, method = TABLE[name], reduce(getattr, path.split("."), Memory)
+    complete(operation)
+    yield from (
+        "",
+        f"### {path}",
+        "",
+        f"`memento.{path}({_parameters_of(method)})`",
+        "",
+        *_block(operation.__doc__),
+        "",
+    )
+    yield from _describe_arguments(fields_of(operation))
+    yield f"Answers with {_answer_of(operation)}."
+
+
+def _write_function(path: str, function: Callable[..., Any]) -> Iterator[str]:
+    yield from ("", f"### {path}", "", f"`memento.{path}({_parameters_of(function)})`", "", *_block(function.__doc__))
 
 
 def write_cli() -> str:
@@ -417,11 +448,74 @@ def tools_of() -> dict[str, list[str]]:
     return found
 
 
+_KNOWN: Mapping[str, Sequence[str]] = {
+    "collections.abc": ("Iterable", "Mapping", "Sequence"),
+    "datetime": ("datetime",),
+    "pathlib": ("Path",),
+    "typing": ("Any", "Literal"),
+    "memento.iris": ("IRI",),
+    "memento.model": tuple(
+        name for name, one in vars(model).items() if getattr(one, "__module__", "") == model.__name__
+    ),
+    "memento.ports": ("Progress",),
+}
+"""The names that a signature may use, by the module that has them."""
+
+
+def write_signatures() -> str:
+    """Return the stub that tells type checkers and editors the methods of a memory."""
+    opened = {name: one for name, one in vars(methods.Everyday).items() if isinstance(one, methods.Opened)}
+    body, used = list[str](), set[str]()
+    for name, one in opened.items():
+        body += ["", f"class {name.capitalize()}Methods:", f'    """{one.__doc__}"""', *_write_stubs(one.group, used)]
+    body += ["", "class Everyday:", f'    """{methods.Everyday.__doc__}"""']
+    for name, one in opened.items():
+        body += ["", "    @property", f"    def {name}(self) -> {name.capitalize()}Methods:"]
+        body += [f'        """{one.__doc__}"""']
+    body += _write_stubs(methods.Everyday, used)
+    head = ['"""', "The methods of a memory, for type checkers and editors.", ""]
+    head += [MADE.format(source="`src/memento/operations/`"), '"""', ""]
+    for module, known in _KNOWN.items():
+        names = sorted(used.intersection(known))
+        head += [""] if module == "memento.iris" else []
+        if module == "memento.model":
+            head += [f"from {module} import (", *(f"    {name}," for name in names), ")"]
+        else:
+            head += [f"from {module} import {', '.join(names)}"]
+    return "\n".join([*head, *body]) + "\n"
+
+
+def _write_stubs(owner: type, used: set[str]) -> Iterator[str]:
+    """Yield the lines of the methods of a class, and collect the names that their types use."""
+    for name, method in vars(owner).items():
+        if name.startswith("_") or not isinstance(method, methods.Method | FunctionType):
+            continue
+        function = getattr(owner, name)
+        signature = inspect.signature(function)
+        lines, has_star = ["self,"], False
+        for one in signature.parameters.values():
+            if one.name == "self":
+                continue
+            if one.kind is inspect.Parameter.KEYWORD_ONLY and not has_star:
+                lines.append("*,")
+                has_star = True
+            mark = "**" if one.kind is inspect.Parameter.VAR_KEYWORD else ""
+            default = "" if one.default is inspect.Parameter.empty else f" = {methods.write_value(one.default)}"
+            lines.append(f"{mark}{one.name}: {one.annotation}{default},")
+        used.update(re.findall(r"\w+", " ".join([*lines, str(signature.return_annotation)])))
+        yield from ("", f"    def {name}(", *(f"        {line}" for line in lines))
+        yield f"    ) -> {signature.return_annotation}:"
+        doc = inspect.getdoc(function) or ""
+        mark = "r" if "\\" in doc else ""
+        yield from (f'        {mark}"""', *(f"        {line}".rstrip() for line in doc.splitlines()), '        """')
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/openapi.json": write_openapi,
     "docs/reference/operations.md": write_operations,
     "docs/reference/rest.md": write_rest,
     "docs/reference/python.md": write_python,
+    "src/memento/python/signatures.pyi": write_signatures,
     "docs/reference/cli.md": write_cli,
     "docs/reference/mcp.md": write_mcp,
     "docs/reference/queries.md": write_queries,
@@ -452,7 +546,9 @@ def _operations_of(theme: str) -> list[type[Operation[Any]]]:
 
 def _address_fields(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     """Return the arguments of an operation that are parameters of a request; a file is the body instead."""
-    return {name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name != "file"}
+    return {
+        name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name not in LOCAL
+    }
 
 
 def _place_in(operation: type[Operation[Any]]) -> Callable[[str], str]:

@@ -16,6 +16,7 @@ from memento.operations import care, cases, graphs, intake, keys, notes, recall,
 from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
 __all__ = [
+    "GROUPS",
     "TABLE",
     "THEMES",
     "Field",
@@ -29,6 +30,18 @@ __all__ = [
 
 THEMES: dict[str, ModuleType]
 """The modules that declare operations, in the order of the reference pages."""
+
+GROUPS: Mapping[str, str] = {
+    "admin": "Run and protect: checks, indexes, backups, tenants, tokens.",
+    "cases": "Finished tasks as examples, tasks that run, plans.",
+    "graphs": "Whole graphs and updates by SPARQL, and how entities are connected.",
+    "intake": "Bring in: notes of other programs, documents, projects, RDF, what was captured.",
+    "keys": "Memories under keys: find keys, open memories, walk from one to the next.",
+    "review": "Look and correct: marks, disputes, sources, what waits, what was forgotten.",
+    "sessions": "Sessions of agents, the profile, pages that are always in the context, answers of a model.",
+}
+"""What the groups of Python methods are for; `method_of` says which method is in which."""
+
 TABLE: dict[str, type[Operation[Any]]]
 """Every operation by its name."""
 PLUGGED: dict[str, str]

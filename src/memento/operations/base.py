@@ -49,9 +49,13 @@ Interface = Literal["rest", "client", "cli", "python", "mcp"]
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     Instant = datetime | str
+    File = Path | str
 else:
+    # A method of Python makes a path whole: the service may have another working directory.
+    File = Annotated[str, Meta(extra_json_schema={"minLength": 1, "pattern": r"\S"}, extra={"is_path": True})]
     # JSON has no type for times: they are sent as text. The handler reads a time without an offset in the user's time zone.
     Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
@@ -85,6 +89,10 @@ class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_un
     """HTTP statuses of failures, in addition to 400, 401, 403 and 503."""
     absent: ClassVar[Mapping[Interface, str]] = {}
     """The interfaces that do not have it, or offer it in another way, each with the reason."""
+    method: ClassVar[str] = ""
+    """Its Python method, as `note` or `graphs.manifest`; default its own name in the group of its theme: see `method_of`."""
+    reports_progress: ClassVar[bool] = False
+    """Whether its Python method takes `progress`, which is called with (done, total) during long work."""
 
     namespace: (
         Annotated[str, Meta(min_length=1, max_length=200, description="the namespace; default that of the caller")]
@@ -112,6 +120,9 @@ class Filtered(Operation[A], frozen=True, kw_only=True):
     )
 
 
+LOCAL = ("file", "overwrite")
+"""The arguments of an operation that streams a document which concern the file at the caller's end: they are not sent."""
+
 FILTERS: tuple[str, ...] = tuple(name for name in Filtered.__struct_fields__ if name != "namespace")
 """The arguments of `Filtered`."""
 
@@ -136,6 +147,8 @@ class Field:
     """Other names for it in a query string."""
     is_iri: bool
     """Whether it names a node, whole or by the end of its IRI."""
+    is_path: bool
+    """Whether it names a file or a folder."""
     fails_apart: bool
     """Whether the other items of a list are still handled when one cannot be read; see `read_items`."""
 
@@ -164,6 +177,25 @@ def name_of(operation: type[Operation[Any]]) -> str:
     'read_key'
     """
     return re.sub(r"(?<!^)(?=[A-Z])", "_", operation.__name__).lower()
+
+
+def method_of(operation: type[Operation[Any]]) -> str:
+    """
+    Return the name of an operation's Python method, with its group.
+
+    The group is the `GROUP` of the module, else the name of the module or of its plug-in. The operation's name comes without
+    that noun.
+
+    >>> from memento.operations import TABLE
+    >>> [method_of(TABLE[name]) for name in ("note", "retrieve_cases", "case_metrics", "strength")]
+    ['note', 'cases.retrieve', 'cases.metrics', 'living.strength']
+    """
+    if operation.method:
+        return operation.method
+    module = sys.modules[operation.__module__]
+    group: str = getattr(module, "GROUP", module.__name__.removesuffix(".operations").rpartition(".")[2])
+    words = [word for word in name_of(operation).split("_") if word.removesuffix("s") != group.removesuffix("s")]
+    return f"{group}.{'_'.join(words) or name_of(operation)}"
 
 
 def summary_of(operation: type[Operation[Any]]) -> str:
@@ -382,5 +414,6 @@ def _field(name: str, hint: Any, default: Any) -> Field:
         schema={key: value for one in schemas for key, value in one.items()},
         aliases=tuple(alias for one in extra for alias in one.get("aliases", ())),
         is_iri=any(one.get("is_iri", False) for one in extra),
+        is_path=any(one.get("is_path", False) for one in extra),
         fails_apart=any(one.get("fails_apart", False) for one in extra),
     )

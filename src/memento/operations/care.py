@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Filtered, Interface, Iri, Operation, Right, Share, Text
+from memento.operations.base import File, Filtered, Interface, Iri, Operation, Right, Share, Text
 
 if TYPE_CHECKING:
     from memento import model
 
-    File = Path | str
-else:
-    File = str
-
+GROUP = "admin"
 STREAM = "it travels as a stream"
 WHOLE = "it concerns files of the machine"
 FOLDER: Mapping[Interface, str] = {"mcp": "it concerns the whole data folder"}
@@ -31,22 +27,19 @@ class Export(Filtered["model.Exported"], frozen=True):
     filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
 
     Raises:
-        InputError: an unknown format, or the file cannot be written.
+        InputError: an unknown format, or the file cannot be written, or exists and `overwrite` is not set.
         NotFound: nothing goes by the name of `entity`.
         NotAcceptable: a format without named graphs, rows with vectors or an audit, or RDF that should be anonymised.
     """
 
     route: ClassVar[str] = "GET /memory/export"
+    method: ClassVar[str] = "export"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM}
 
-    file: Annotated[
-        File,
-        Meta(
-            description="where to write; an existing file is replaced once the new one is complete; `.gz` compresses it"
-        ),
-    ]
+    file: Annotated[File, Meta(description="where to write; `.gz` compresses it")]
     form: (
         Annotated[
             str,
@@ -74,6 +67,7 @@ class Export(Filtered["model.Exported"], frozen=True):
         ]
         | None
     ) = None
+    overwrite: Annotated[bool, Meta(description="replace the file if it exists, once the new one is complete")] = False
 
 
 class ImportRdf(Operation["model.Merged"], frozen=True):
@@ -88,6 +82,8 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/import/rdf"
+    method: ClassVar[str] = "intake.import_rdf"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 422)
@@ -111,6 +107,7 @@ class Status(Operation["model.Status"], frozen=True):
     """Show what the namespace contains and the state of the service."""
 
     route: ClassVar[str] = "GET /memory/status"
+    method: ClassVar[str] = "status"
     is_idempotent: ClassVar[bool] = True
 
 
@@ -139,6 +136,7 @@ class Rebuild(Operation["int"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/rebuild"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -156,6 +154,7 @@ class Upgrade(Operation["model.Upgraded"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/upgrade"
+    reports_progress: ClassVar[bool] = True
     is_idempotent: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -210,6 +209,7 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/migrate"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 502)
@@ -250,6 +250,7 @@ class Sync(Operation["model.Synced"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/sync"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     fails: ClassVar[tuple[int, ...]] = (422,)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
@@ -269,6 +270,7 @@ class Backup(Operation["model.BackedUp"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/backup"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (415,)
@@ -299,6 +301,7 @@ class Restore(Operation["model.Restored"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/restore"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "admin"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER

@@ -25,7 +25,7 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
 
     Without FROM, the default graph is the union of the namespace's graphs, the free graphs that the caller may read, and what
     follows from them.
-    GRAPH reads each of these, the tenant's provenance graph, and for an admin the audit graph. `SERVICE mem:search`,
+    GRAPH reads each of these, the ontology, the tenant's provenance graph, and for an admin the audit graph. `SERVICE mem:search`,
     `SERVICE mem:asOf` and `mem:similarity` query the memory from inside the query: see docs/memory-in-sparql.md.
 
     Raises:
@@ -38,6 +38,7 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /sparql"
+    method: ClassVar[str] = "graphs.query_bytes"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"rest": PROTOCOL, "client": PROTOCOL}
 

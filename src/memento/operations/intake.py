@@ -27,11 +27,15 @@ class Ingest(Operation["model.Ingested"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/ingest"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
 
-    file: Annotated[Text, Meta(description="the absolute path of a file or a folder, or the address of a page")]
+    file: Annotated[
+        Text,
+        Meta(description="the absolute path of a file or a folder, or the address of a page", extra={"is_path": True}),
+    ]
     dry_run: Annotated[bool, Meta(description="read and count, and write nothing")] = False
     force: Annotated[bool, Meta(description="also read again what has not changed")] = False
     exclude: Annotated[
@@ -61,7 +65,7 @@ class IndexProject(Operation["model.Ingested"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
 
-    folder: Annotated[Text, Meta(description="the absolute path of the project")]
+    folder: Annotated[Text, Meta(description="the absolute path of the project", extra={"is_path": True})]
     force: Annotated[bool, Meta(description="read it again")] = False
 
 

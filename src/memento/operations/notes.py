@@ -12,6 +12,8 @@ from memento.operations.base import Instant, Interface, Iri, Operation, Right, S
 if TYPE_CHECKING:
     from memento import model
 
+GROUP = "review"
+
 BODY = (413, 415)
 
 Tags = Annotated[Sequence[str], Meta(description="words that sort it, as labels; rules may add their own")]
@@ -34,6 +36,7 @@ class Note(Operation["model.Noted"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/notes"
+    method: ClassVar[str] = "note"
     right: ClassVar[Right] = "write"
     statuses: ClassVar[tuple[int, ...]] = (201, 202)
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
@@ -132,6 +135,8 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/import"
+    method: ClassVar[str] = "intake.import_notes"
+    reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento import` reads files of several kinds"}
@@ -183,6 +188,7 @@ class Correct(Operation["model.Noted"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/correct"
+    method: ClassVar[str] = "correct"
     right: ClassVar[Right] = "write"
     status: ClassVar[int] = 201
     fails: ClassVar[tuple[int, ...]] = (404, *BODY)
@@ -216,6 +222,7 @@ class Undo(Operation["model.Undone"], frozen=True):
     """
 
     route: ClassVar[str] = "POST /memory/{iri}/undo"
+    method: ClassVar[str] = "undo"
     right: ClassVar[Right] = "write"
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = {
@@ -273,6 +280,7 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     """
 
     route: ClassVar[str] = "DELETE /memory/{iri}"
+    method: ClassVar[str] = "forget"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     is_destructive: ClassVar[bool] = True

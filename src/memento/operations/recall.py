@@ -12,6 +12,8 @@ from memento.operations.base import Alone, Filtered, Instant, Interface, Iri, Li
 if TYPE_CHECKING:
     from memento import model
 
+GROUP = "graphs"
+
 AsOf = Annotated[Instant, Meta(description="what was true at this time, instead of now")]
 BelievedAt = Annotated[Instant, Meta(description="what Memento believed at this time, instead of now")]
 
@@ -27,6 +29,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/recall"
+    method: ClassVar[str] = "recall"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
 
@@ -132,6 +135,7 @@ class Get(Operation["model.Described"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/{iri}"
+    method: ClassVar[str] = "get"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
 
@@ -152,6 +156,7 @@ class List(Filtered["tuple[model.Listed, ...]"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/list"
+    method: ClassVar[str] = "list"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404,)
 
@@ -188,6 +193,7 @@ class Tags(Operation["tuple[model.TagCount, ...]"], frozen=True):
     """List the tags of the current memories of the namespace, the most used first."""
 
     route: ClassVar[str] = "GET /memory/tags"
+    method: ClassVar[str] = "review.tags"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memory_stats` counts them"}
 
@@ -221,6 +227,7 @@ class Timeline(Operation["model.Timeline"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/timeline"
+    method: ClassVar[str] = "timeline"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (404, 413)
 
@@ -280,6 +287,7 @@ class Manifest(Operation["model.Manifest"], frozen=True):
     """
 
     route: ClassVar[str] = "GET /memory/manifest"
+    method: ClassVar[str] = "graphs.manifest"
     is_idempotent: ClassVar[bool] = True
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://manifest`"}
 

@@ -377,8 +377,9 @@ def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress |
 
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
-    from memento.archive.files import save_document
+    from memento.archive.files import raise_if_exists, save_document
 
+    raise_if_exists(Path(operation.file), overwrite=operation.overwrite)
     key_file = operation.pseudonym_key_file
     parameters = {
         "format": operation.form or str(operation.file),
@@ -393,7 +394,7 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):
         form, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))
-        return save_document(pieces, Path(operation.file), form, count, progress)
+        return save_document(pieces, Path(operation.file), form, count, progress, overwrite=operation.overwrite)
 
 
 def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progress | None) -> Merged:
@@ -424,18 +425,6 @@ def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progr
     return merged
 
 
-def _care_for_folder(
-    operation: care.Backup | care.Restore | care.Sync, transport: Transport, progress: Progress | None
-) -> Any:
-    """Make the path of a folder absolute: it is on the service's machine, and the service has another working directory."""
-    from memento.codec import decode
-
-    folder = None if operation.folder is None else str(Path(operation.folder).expanduser().absolute())
-    absolute: Operation[Any] = structs.replace(operation, folder=folder)
-    kind: type[Any] = answer_type(type(operation))
-    return decode(kind, transport.ask(absolute))
-
-
 def _rebuild(operation: care.Rebuild, transport: Transport, progress: Progress | None) -> int:
     done = int(transport.ask(operation))
     if progress:
@@ -459,9 +448,6 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     intake.Ingest: _ingest,
     care.Export: _export,
     care.ImportRdf: _import_rdf,
-    care.Backup: _care_for_folder,
-    care.Restore: _care_for_folder,
-    care.Sync: _care_for_folder,
     care.Rebuild: _rebuild,
 }
 """The operations that take more than one JSON request and one JSON answer."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakSet
 
 from memento import settings
 from memento.access import OWNER, Access, Tokens
 from memento.datadir import DataFolder, default_home
-from memento.errors import FolderInUse
+from memento.errors import FolderInUse, GraphError
 from memento.model import Degraded, Scope
 from memento.operations import Operation
 from memento.python.client import Client
@@ -27,15 +29,25 @@ A = TypeVar("A")
 
 
 class Memento(Memory):
-    """The memory of one data folder. Use `open_memento` to get one; a context manager. May be used from many threads."""
+    """
+    A handle on the memory of one data folder. Use `open_memento` to get one; a context manager. May be used from many threads.
+    """
 
     def __init__(self, service: Service, access: Access = OWNER) -> None:
         self.service = service
         self.left_out = service.settings.plugins.left_out
         self._access = access
+        self._is_closed = False
 
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
-        """Answer an operation in this process."""
+        """
+        Answer an operation in this process.
+
+        Raises:
+            GraphError: this handle was closed.
+        """
+        if self._is_closed:
+            raise GraphError(f"this memory was closed: open it again with open_memento({str(self.datadir.path)!r})")
         context = self.service.context(self._access, progress)
         answer = handle(operation, context)
         for notice in context.notices:
@@ -89,14 +101,46 @@ class Memento(Memory):
         serve_at(self.service, address)
 
     def close(self) -> None:
-        """Release the data folder; calling it twice is harmless. It closes the memory for everyone who opened it here."""
-        if (opened := _OPENED.get(self.datadir.path.resolve())) and opened.service is self.service:
-            del _OPENED[self.datadir.path.resolve()]
-        close_service(self.service)
+        """
+        Close this handle; calling it twice is harmless.
+
+        The data folder is released when no other handle that `open_memento` returned for it is open.
+        """
+        folder = self.datadir.path.resolve()
+        with _guard(folder):
+            self._is_closed = True
+            if (opened := _OPENED.get(folder)) and opened.service is self.service:
+                opened.handles.discard(self)
+                if opened.handles:
+                    return
+                del _OPENED[folder]
+            close_service(self.service)
 
 
-_OPENED: dict[Path, Memento] = {}
-"""The memories that are open in this process, by their folders."""
+@dataclass(slots=True)
+class _OpenFolder:
+    """A folder that is open in this process."""
+
+    service: Service
+    loaded: Settings | None
+    """The settings that were loaded when it was opened; None if the caller gave them."""
+    has_clock: bool
+    handles: WeakSet[Memento] = field(default_factory=WeakSet)
+    """The open handles; one that nobody holds any more needs no `close`."""
+
+    def new_handle(self) -> Memento:
+        handle = Memento(self.service)
+        self.handles.add(handle)
+        return handle
+
+
+_OPENED: dict[Path, _OpenFolder] = {}
+_GUARDS: dict[Path, threading.Lock] = {}
+
+
+def _guard(folder: Path) -> threading.Lock:
+    """Return the lock that is held while a folder is opened or closed: who opens it a second time waits for the first."""
+    return _GUARDS.setdefault(folder, threading.Lock())
 
 
 def open_memento(
@@ -116,7 +160,7 @@ def open_memento(
     """
     Open a data folder, or reach the service that owns it.
 
-    A folder that is open in this process already, with the same settings and namespace, gives the same memory.
+    A folder that is open in this process already gives the same memory: a further handle on it, closed apart from the others.
 
     Args:
         path: the data folder; default `MEMENTO_HOME`, else the platform's user data folder.
@@ -134,34 +178,64 @@ def open_memento(
         progress: called with (done, total) while missing indexes are built from the graph; total is 0 while it is unknown.
 
     Raises:
-        FolderInUse: another process owns the folder and does not serve it, or this one with other settings; says what to do.
+        FolderInUse: another process owns the folder and does not serve it, or this one has it open with other settings; names them.
         SettingsError: an unusable folder or setting, or the key of an encrypted folder is missing or wrong.
     """
     home_name, namespace_name = settings.home_and_namespace()
     datadir = DataFolder(Path(path or home_name or default_home()))
-    configured = configured or settings.load(datadir.settings_file, profile=profile)
+    loaded = settings.load(datadir.settings_file, profile=profile) if configured is None else None
+    configured = configured or loaded or Settings()
     if key_file is not None:
         configured = replace(configured, encryption=replace(configured.encryption, key="", key_file=str(key_file)))
     scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))
-    if (serving := datadir.serving_owner()) and serving.address:
-        return Client(serving.address, namespace=scope.namespace, token=serving.token)
-    try:
-        datadir.acquire(command, wait_s)
-    except FolderInUse:
+    folder = datadir.path.resolve()
+    with _guard(folder):
         if (serving := datadir.serving_owner()) and serving.address:
             return Client(serving.address, namespace=scope.namespace, token=serving.token)
-        if (opened := _OPENED.get(datadir.path.resolve())) is None:
+        if opened := _OPENED.get(folder):
+            _raise_if_different(opened, loaded or configured, scope, clock, is_loaded=loaded is not None)
+            return opened.new_handle()
+        try:
+            datadir.acquire(command, wait_s)
+        except FolderInUse:
+            if (serving := datadir.serving_owner()) and serving.address:
+                return Client(serving.address, namespace=scope.namespace, token=serving.token)
             raise
-        if clock is None and configured == opened.settings and scope == opened.service.default_scope:
-            return opened
-        raise FolderInUse(
-            f"{datadir.path} is open in this process already, with other settings or another namespace: use that memory, or "
-            "call its close() first"
-        ) from None
-    memento = Memento(open_service(datadir, scope, configured, mends=mends, progress=progress))
-    _OPENED[datadir.path.resolve()] = memento
+        service = open_service(datadir, scope, configured, mends=mends, progress=progress)
+        _OPENED[folder] = opened = _OpenFolder(service, loaded, has_clock=clock is not None)
+        memento = opened.new_handle()
     if clock is not None:
         memento.service.stores.clock = clock
     if resume:
         memento.resume()
     return memento
+
+
+def _raise_if_different(opened: _OpenFolder, wanted: Settings, scope: Scope, clock: object, *, is_loaded: bool) -> None:
+    """
+    Raise `FolderInUse` if the folder is open with other settings than a call asks for; the message names those that differ.
+
+    A call that gives no settings takes those that the first call gave.
+    """
+    there = opened.loaded if is_loaded else opened.service.settings
+    different = [] if there is None else _list_differences(there, wanted)
+    if scope != opened.service.default_scope:
+        different.append(f"namespace ({opened.service.default_scope.namespace}, not {scope.namespace})")
+    if clock is not None or opened.has_clock:
+        different.append("clock")
+    if different:
+        raise FolderInUse(
+            f"{opened.service.datadir.path} is open in this process already, and differs in {', '.join(different)}: ask for "
+            "the same, or first call close() of the memory that is open"
+        )
+
+
+def _list_differences(one: Settings, other: Settings) -> list[str]:
+    """Return the names of the settings that differ, as `land.seeds`."""
+    groups = [(group.name, getattr(one, group.name), getattr(other, group.name)) for group in fields(Settings)]
+    return [
+        f"{name}.{setting.name}"
+        for name, here, there in groups
+        for setting in fields(here)
+        if getattr(here, setting.name) != getattr(there, setting.name)
+    ]

@@ -18,16 +18,13 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from memento.iris import short_id
-from memento.model import Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
+from memento.model import NEAREST, Ended, NoteRef, Recalled, RecalledEntity, Recollection, Retired
 from memento.retrieval.sentence import split_at
 from memento.search.postings import tokens
 from memento.text.dates import dates
 from memento.text.sentences import is_readable
 
 UNKNOWN = "unknown"
-NEAREST = "Nothing told about this. Nearest:"
-"""The heading of memories that are near a question and do not answer it."""
-
 _PIECES = re.compile(r"([A-Za-z]+)|([0-9]+)|([!-/:-@\[-`{-~]+)|(\n)|(\S)")
 _PER_TOKEN = (1, 5, 3, 2, 1, 1)
 
@@ -45,9 +42,6 @@ _NEAR_DAY = re.compile(
 
 _DATED = re.compile(r"(?<!\w)(?:\w++\s++){1,4}\[\d[^\[\]]{0,40}+\]")
 """An added date, with the few words before it."""
-
-_SPEAKER = re.compile(r"[^\W\d_][\w .'’-]{0,40}: ")
-"""Who speaks, at the beginning of a turn of a conversation."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
@@ -114,7 +108,8 @@ def as_lines(recollection: Recollection, today: date, instructions: str = "") ->
     """
     Return the `<memento>` block as dated lines: when and by whom each memory was said, and what of it holds no longer.
 
-    A memory in the user's own words begins with "you:"; one that a model worded, or a turn of a conversation, with its date alone.
+    A memory in somebody's own words begins with their name, or with "you:"; one that a model worded, or a turn of a conversation,
+    with its date alone.
     """
     shown = {one.iri for one in recollection.memories}
     lines = [one for one in (instructions, recollection.degraded, recollection.notice) if one]
@@ -125,15 +120,15 @@ def as_lines(recollection: Recollection, today: date, instructions: str = "") ->
 
 
 def _write_line(one: Recalled, shown: Collection[str]) -> str:
-    content, said_at, is_own = one.content, one.valid_at, False
+    content, said_at = one.content, one.valid_at
     if one.note:
         content = _date_days(content, one.note.at, ())[0].removesuffix(_name_said(one.note.at))
-        if is_own := _join_lines(one.content) in _join_lines(one.note.content):
+        if one.is_quoted:
             said_at = one.note.at
     remarks = [f"“{_join_lines(over.words)}” until {_name_day(over.at)}" for over in one.ended]
     remarks += [f"until {_name_day(one.invalid_at)}"] if one.invalid_at else []
     remarks += [f"against it: “{_join_lines(other.content)}”" for other in one.contradicts if other.iri not in shown]
-    told = " you:" if is_own and not _SPEAKER.match(content) else ":" if said_at else ""
+    told = f" {one.speaker}:" if one.speaker else ":" if said_at else ""
     line = f"{_name_day(said_at)}{told} {content}".strip()
     return f"{line} ({'; '.join(remarks)})" if remarks else line
 
@@ -373,7 +368,7 @@ def as_list(recollection: Recollection) -> str:
         known = [f"{name} {_format_day(at)}" for name, at in (("since", one.valid_at), ("until", one.invalid_at)) if at]
         known += [f"{one.count} memories say so"] if one.count > 1 else []
         known += [_say_ended(over) for over in one.ended]
-        known += [_say_replaced(old) for old in one.invalidates if not _was_never_true(old)]
+        known += [_say_replaced(old) for old in one.invalidates if not old.was_never_true]
         known += [f"contradicted by “{_join_lines(other.content)}”" for other in one.contradicts]
         before, answering, after = _split_dated(one)
         content = f"{before}**{answering}**{after}" if answering else f"{before}{after}"
@@ -389,11 +384,6 @@ def as_list(recollection: Recollection) -> str:
         f"- linked ({one.relation}): {_join_lines(one.content)} {short_id(one.memory)}" for one in recollection.related
     ]
     return "\n".join(lines)
-
-
-def _was_never_true(old: Retired) -> bool:
-    """Tell whether a belief was corrected: it ended where it began."""
-    return old.valid_at is not None and old.invalid_at is not None and old.invalid_at <= old.valid_at
 
 
 def _say_replaced(old: Retired) -> str:

@@ -232,6 +232,7 @@ def _to_note(row: Row) -> NoteRef:
         iri=cast(IRI, row["node"]),
         content=str(row["content"]),
         at=cast(datetime, row["at"]),
+        said_by=_join_lines(str(row.get("name", ""))),
         parent=cast("IRI | None", row.get("parent")),
         piece=cast("int | None", row.get("piece")),
         pieces=cast("int | None", row.get("pieces")),

@@ -52,6 +52,7 @@ from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
     GLOBAL,
     IRI,
+    ONTOLOGY,
     anchor_of,
     audit_iri,
     branch_prefix,
@@ -593,12 +594,12 @@ def _visible_graphs(scope: Scope, graphs: tuple[IRI, ...], access: Access, infer
     free = [graph for graph in graphs if (name := data_name(scope.tenant, graph)) and (named is None or name in named)]
     cases = cases_iri(scope.tenant, "")
     known = [graph for graph in graphs if graph.startswith(cases) and access.sees(namespace_of(graph))]
-    default = (*scope.readable, *free, *inferred, *known)
+    default = (*scope.memory_graphs, *scope.user_graphs, *free, *inferred, *known)
     is_whole = not access.namespaces
     provenance = (provenance_iri(scope.tenant),) if is_whole else ()
     audit = (audit_iri(scope.tenant),) if is_whole and access.may("admin") else ()
     branches = [graph for graph in graphs if is_whole and graph.startswith(branch_prefix(scope.tenant))]
-    return VisibleGraphs(default=default, named=(*default, *provenance, *audit, *branches))
+    return VisibleGraphs(default=default, named=(*default, ONTOLOGY, *provenance, *audit, *branches))
 
 
 def _open_models(settings: Settings, rules: Callable[[], Agents]) -> Models | None:

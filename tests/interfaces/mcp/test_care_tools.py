@@ -133,7 +133,9 @@ def test_a_piece_of_a_saved_text_points_at_the_first_and_carries_its_number(
         saved = (await call("memory_save", content=words, namespace="ferry"))["ids"]
         short = (await call("memory_save", content="A short text about the pier.", namespace="ferry"))["ids"]
         first, *others = rows = list(
-            csv.DictReader(memory.query(PLACES, namespace="ferry", accept="text/csv")[0].decode().splitlines())
+            csv.DictReader(
+                memory.graphs.query_bytes(PLACES, namespace="ferry", accept="text/csv")[0].decode().splitlines()
+            )
         )
         assert [one["memory"] for one in rows] == saved
         assert [(one["piece"], one["pieces"]) for one in rows] == [(str(number), "4") for number in (1, 2, 3, 4)]
@@ -141,7 +143,7 @@ def test_a_piece_of_a_saved_text_points_at_the_first_and_carries_its_number(
         assert {one["parent"] for one in others} == {first["note"]} and all(int(one["overlap"]) > 0 for one in others)
         best = memory.recall("Which sentence tells of the ferry?", namespace="ferry", k=1).memories[0]
         assert best.note and best.note.place.endswith("of 4")
-        assert not memory.check()
+        assert not memory.admin.check()
 
         memory.export(file := tmp_path / "ferry.trig", namespace="ferry")
         assert file.read_text().count("/parent>") + file.read_text().count("mem:parent") == 3
@@ -285,7 +287,7 @@ def test_a_namespace_is_tidied_related_and_moved_by_the_published_names(memory: 
 
 def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
     memory.note("I play the lute.")
-    memory.set_page("music of mine", question="What do I play?")
+    memory.sessions.set_page("music of mine", question="What do I play?")
 
     async def run() -> str:
         async with Client(f"{address}/mcp") as client:
@@ -325,12 +327,12 @@ def test_figures_and_lists_of_one_namespace_alone(memory: Memento, address: str)
         alone = await call("memory_stats", namespace="shed", alone=True)
         assert both["by_tag"]["mast"] == 2 and alone["by_tag"]["mast"] == 1
         assert alone["memories"] == 1
-        counted, _ = memory.query(COUNT_TAGGED, "application/sparql-results+json", namespace="shed")
+        counted, _ = memory.graphs.query_bytes(COUNT_TAGGED, "application/sparql-results+json", namespace="shed")
         [row] = json.loads(counted)["results"]["bindings"]
         assert int(row["n"]["value"]) == both["by_tag"]["mast"]
         listed = await call("memory_list", namespace="shed", alone=True)
         assert [one["content"] for one in listed["memories"]] == ["We decided on pine for the oars."]
 
     ask(address, script)
-    assert {one.tag: one.count for one in memory.tags(namespace="shed", alone=True)}["mast"] == 1
+    assert {one.tag: one.count for one in memory.review.tags(namespace="shed", alone=True)}["mast"] == 1
     assert len(memory.list(namespace="shed", alone=True)) == 1

@@ -130,7 +130,7 @@ def test_what_is_remembered_under_keys_is_walked_corrected_and_forgotten(address
 
 def test_forget_erases_a_text_only_once_it_is_confirmed(memento: Memento, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMENTO_TOOLS", "keys")
-    saved = memento.remember("The locker opens with 4711.", ["locker"]).saved
+    saved = memento.keys.remember("The locker opens with 4711.", ["locker"]).saved
     asked = {"memory_id": saved, "erase": True}
     with serving(memento) as address:
         waiting = with_client(address, lambda call: call("forget", **asked))
@@ -142,7 +142,7 @@ def test_forget_erases_a_text_only_once_it_is_confirmed(memento: Memento, monkey
     assert untouched["content"] == "The locker opens with 4711."
     assert (gone["hidden"], gone["erased"], gone["memories"]) == (True, True, [saved])
     # The digits alone may be part of an IRI or a digest.
-    assert "opens with 4711" not in str(memento.query("SELECT ?o { GRAPH ?g { ?s ?p ?o } }"))
+    assert "opens with 4711" not in str(memento.graphs.query_bytes("SELECT ?o { GRAPH ?g { ?s ?p ?o } }"))
 
 
 def test_what_cannot_be_done_says_what_would_be_right(address: str) -> None:
@@ -159,7 +159,7 @@ def test_the_group_has_twelve_tools_and_the_thirteenth_behind_its_flag(
     with serving(memento) as address:
         twelve = listed(address)
     memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
-    memento.remember("Tea is served at four.", ["tea"])
+    memento.keys.remember("Tea is served at four.", ["tea"])
     with serving(memento) as address:
         thirteen = listed(address)
         found = with_client(address, lambda call: call("recall_memories", query="tea"))

@@ -83,9 +83,9 @@ def test_what_a_client_recalls_counts_as_use_by_mcp_and_by_rest_alike(tmp_path: 
 
         with serving(memory) as address:
             anyio.run(ask, address)
-            by_mcp = memory.strength(tea).access_count
+            by_mcp = memory.living.strength(tea).access_count
             with urllib.request.urlopen(f"{address}/memory/recall?query=What+do+I+like%3F") as answer:
                 assert b"tea" in answer.read()
-            by_rest = memory.strength(tea).access_count
+            by_rest = memory.living.strength(tea).access_count
 
     assert (by_mcp, by_rest) == (1, 2)

@@ -244,7 +244,7 @@ def test_an_unexpected_failure_says_nothing_of_the_inside(
 @eras
 def test_resources_and_prompts_have_live_counts(memory: Memento, address: str, era: Era) -> None:
     [iri] = memory.note(f"I work at {era.title()} Industries.").memories
-    entity = memory.entities(limit=1)[0].iri
+    entity = memory.graphs.entities(limit=1)[0].iri
 
     async def read() -> tuple[str, str, str, str, str, str]:
         async with Client(f"{address}/mcp", mode=era) as client:
@@ -392,7 +392,7 @@ def test_calls_may_come_all_at_once(memory: Memento, address: str) -> None:
         return texts
 
     assert [text.partition(":")[0] for text in anyio.run(call)] == ["Noted"] * 20
-    assert memory.check() == ()
+    assert memory.admin.check() == ()
 
 
 @pytest.mark.parametrize(

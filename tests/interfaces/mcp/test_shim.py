@@ -62,7 +62,7 @@ def asked(method: str, own: object = 1, **params: object) -> Json:
 
 async def lists(client: Client) -> list[Json]:
     found = [
-        await client.list_tools(),
+        await client.cases.list_tools(),
         await client.list_resources(),
         await client.list_resource_templates(),
         await client.list_prompts(),
@@ -314,13 +314,13 @@ def test_a_client_that_cannot_subscribe_is_told_when_the_map_that_it_was_shown_c
 ) -> None:
     monkeypatch.setattr(shim, "WATCH_S", 0.05)
     out = io.BytesIO()
-    memory.manifest(fresh=True)
+    memory.graphs.manifest(fresh=True)
 
     def lines() -> Iterator[bytes]:
         yield json.dumps(asked("initialize", **HELLO)).encode()
         yield json.dumps(asked("tools/list", 2)).encode()
         memory.note("I have adopted a tortoise.")
-        memory.manifest(fresh=True)
+        memory.graphs.manifest(fresh=True)
         until = time.monotonic() + 60
         while b"list_changed" not in out.getvalue() and time.monotonic() < until:
             time.sleep(0.05)

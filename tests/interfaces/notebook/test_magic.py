@@ -13,8 +13,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from conftest import OFFLINE
 from doors import serving
-from memento.interfaces.notebook import Triples
 from memento.python import Memento, open_memento
+from memento.python.rows import Triples
 
 QUERY = "PREFIX mem: <http://purl.org/memento/> SELECT ?memory ?content { ?memory a mem:Memory ; mem:content ?content }"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from datetime import UTC, date, datetime
 
@@ -10,8 +11,9 @@ import pandas as pd
 import pytest
 
 from memento.errors import MissingPart
-from memento.interfaces.notebook import Rows, parse_rows
+from memento.interfaces.notebook import show_rows
 from memento.iris import IRI, MEM, XSD
+from memento.python.rows import Row, Rows, parse_rows
 
 
 def literal(value: str, datatype: str | None = None, language: str | None = None) -> dict[str, str]:
@@ -26,9 +28,7 @@ def literal(value: str, datatype: str | None = None, language: str | None = None
 def rows(**columns: list[dict[str, str] | None]) -> Rows:
     lines = zip(*columns.values(), strict=True)
     bindings = [{name: cell for name, cell in zip(columns, line, strict=True) if cell} for line in lines]
-    found = parse_rows(json.dumps({"head": {"vars": list(columns)}, "results": {"bindings": bindings}}).encode())
-    assert isinstance(found, Rows)
-    return found
+    return parse_rows(json.dumps({"head": {"vars": list(columns)}, "results": {"bindings": bindings}}).encode())
 
 
 def test_values_are_what_their_types_say() -> None:
@@ -45,7 +45,7 @@ def test_values_are_what_their_types_say() -> None:
         odd=[literal("seven", XSD.integer)],
     )
 
-    assert list(found) == [
+    assert found.to_dicts() == [
         {
             "iri": IRI(MEM.about),
             "text": "Grüße",
@@ -104,10 +104,35 @@ def test_no_rows_are_a_frame_with_columns() -> None:
 
 def test_an_ask_is_a_truth_and_slices_are_rows() -> None:
     found = rows(n=[literal(str(number), XSD.integer) for number in range(60)])
+    asked = parse_rows(b'{"head": {}, "boolean": true}')
 
-    assert parse_rows(b'{"head": {}, "boolean": true}') is True
-    assert len(found[10:20]) == 10
-    assert "60 rows, the first 50 of them" in found._repr_html_()
+    assert asked and not parse_rows(b'{"head": {}, "boolean": false}')
+    assert (str(asked), asked.to_dicts(), show_rows(asked)) == ("True", [{"answer": True}], "<p>True</p>")
+    assert found and not rows(n=[])
+    assert [row["n"] for row in found[10:20]] == [*range(10, 20)]
+    assert "60 rows, the first 50 of them" in show_rows(found)
+
+
+def test_a_row_is_read_by_name_by_place_and_all_at_once() -> None:
+    [row] = rows(
+        memory=[{"type": "uri", "value": "urn:memento:memory:1"}], count=[literal("3", XSD.integer)], end=[None]
+    )
+    memory, count, end = row
+
+    assert (memory, count, end) == (row["memory"], row["count"], row["end"]) == ("urn:memento:memory:1", 3, None)
+    assert dict(row) == row.to_dict() == {"memory": memory, "count": 3, "end": None}
+    assert (row.get("end", "now"), row.get("start"), row.get("count")) == ("now", None, 3)
+    assert pickle.loads(pickle.dumps(row)) == row
+    assert isinstance(row, Row)
+    with pytest.raises(KeyError, match="there is no column 'cuont': the columns are memory, count, end"):
+        row["cuont"]
+
+
+def test_rows_print_as_a_table_and_are_taken_by_pandas() -> None:
+    found = rows(what=[{"type": "uri", "value": MEM.about}, None], text=[literal("a\nb"), literal("x" * 80)])
+
+    assert str(found).splitlines() == ["what       text", "mem:about  a b", f"           {'x' * 59}…", "2 rows"]
+    assert pd.DataFrame(found).columns.tolist() == ["what", "text"]
 
 
 def test_without_pandas_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento import assets
-from memento.interfaces.notebook import Rows, Triples, answer, draw_triples, parse_triples
+from memento.interfaces.notebook import answer, draw_triples, show_triples
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Value
 from memento.python import Memento
+from memento.python.rows import Rows, Triples, parse_triples
 
+NAMES = ("subject", "predicate", "object")
 EVIL = "</text><script>alert(1)</script>"
 
 
@@ -28,22 +30,21 @@ def boxes(svg: str) -> list[tuple[float, float, float, float]]:
 @pytest.fixture
 def told(memento: Memento, tmp_path: Path) -> Memento:
     (tmp_path / "world.trig").write_bytes(assets.read("ontology/world.trig"))
-    memento.import_rdf(tmp_path / "world.trig", check=False)
+    memento.intake.import_rdf(tmp_path / "world.trig", check=False)
     return memento
 
 
 def test_a_construct_gives_triples_a_drawing_and_a_frame(told: Memento) -> None:
-    found = answer(
-        told,
+    found = told.query(
         """PREFIX mem: <http://purl.org/memento/>
         CONSTRUCT { ?new mem:invalidates ?old . ?new mem:content ?n . ?old mem:content ?o ; mem:invalidAt ?end }
         WHERE { ?new mem:invalidates ?old ; mem:content ?n . ?old mem:content ?o ; mem:invalidAt ?end }""",
     )
     assert isinstance(found, Triples)
-    svg = found._repr_html_()
+    svg, alone = show_triples(found), draw_triples(found, alone=True)
 
-    assert found.svg() == found._repr_svg_() != svg
-    assert [box[2:] for box in boxes(svg)] == [box[2:] for box in boxes(found.svg())]
+    assert alone != svg
+    assert [box[2:] for box in boxes(svg)] == [box[2:] for box in boxes(alone)]
     assert "USER works at Google" in svg and "mem:invalidates" in svg
     assert 'stroke-dasharray="4 3"' in svg, "what is over is dashed"
     assert list(found.to_frame(short=True).columns) == ["subject", "predicate", "object"]
@@ -51,22 +52,22 @@ def test_a_construct_gives_triples_a_drawing_and_a_frame(told: Memento) -> None:
 
 
 def test_a_select_and_an_ask_are_answered_too(told: Memento) -> None:
-    rows = answer(told, "SELECT (COUNT(*) AS ?n) { ?s a <http://purl.org/memento/Memory> }")
+    rows = told.query("SELECT (COUNT(*) AS ?n) { ?s a <http://purl.org/memento/Memory> }")
 
     assert isinstance(rows, Rows)
     assert [row["n"] for row in rows] == [13]
-    assert answer(told, "ASK { ?s a <http://purl.org/memento/Memory> }") is True
-    assert answer(told, "ASK { ?s a <urn:nothing> }") is False
+    assert told.query("ASK { ?s a <http://purl.org/memento/Memory> }")
+    assert not told.query("ASK { ?s a <urn:nothing> }")
+    with pytest.warns(DeprecationWarning, match=r"`answer` is `memento\.query` now"):
+        assert answer(told, "ASK { ?s a <http://purl.org/memento/Memory> }")
 
 
 def test_a_large_graph_is_a_table() -> None:
-    many = Triples(tuple((IRI(f"urn:{n}"), MEM.content, EVIL) for n in range(80)), b"")
-    none = Triples((), b"")
+    many = Triples(NAMES, tuple((IRI(f"urn:{n}"), MEM.content, EVIL) for n in range(80)))
 
-    assert "80 triples, the first 50" in many._repr_html_()
-    assert "<script" not in many._repr_html_()
-    assert "0 triples" in none._repr_html_()
-    assert many._repr_svg_() is None
+    assert "80 triples, the first 50" in show_triples(many)
+    assert "<script" not in show_triples(many)
+    assert "0 triples" in show_triples(Triples(NAMES, ()))
 
 
 def test_text_in_a_drawing_stays_text_and_nothing_comes_from_elsewhere() -> None:

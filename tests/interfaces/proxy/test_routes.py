@@ -362,12 +362,12 @@ def test_what_a_person_said_is_captured_after_the_answer_where_that_is_asked_for
         ask("Please reply with a title for this chat in 3-4 words.")
         ask("I like pears.")
         end = time.monotonic() + 60
-        while len(found.memento.proposals()) < 2 and time.monotonic() < end:
+        while len(found.memento.intake.proposals()) < 2 and time.monotonic() < end:
             time.sleep(0.02)
-        said = [one.content for one in found.memento.proposals()]
+        said = [one.content for one in found.memento.intake.proposals()]
         assert said == ["Where do I live? I hate olives, by the way.", "I like pears."]
-        assert {one.source for one in found.memento.proposals()} == {"hook:proxy"}
-        assert not found.memento.proposals(namespace="work")
+        assert {one.source for one in found.memento.intake.proposals()} == {"hook:proxy"}
+        assert not found.memento.intake.proposals(namespace="work")
 
 
 def test_a_journal_that_cannot_be_written_harms_no_answer(provider: Upstream, tmp_path: Path) -> None:

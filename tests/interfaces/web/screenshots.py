@@ -57,7 +57,7 @@ def fill(memento: Memento) -> None:
         stores.clock = partial(datetime.fromisoformat, f"{at}T18:00:00+00:00")  # each is told when it is said
         memento.note(content, at=at, tags=["work"] if "project" in content else ["life"])
     stores.clock = clock
-    memento.add_cases(
+    memento.cases.add(
         [
             CaseRow(
                 task="Move the Atlas database to a new server.", plan="Dump, copy, restore, compare counts.", reward=1.0

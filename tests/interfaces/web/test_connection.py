@@ -38,7 +38,7 @@ def connected(address: str) -> socket.socket:
 
 def told(memento: Memento) -> int:
     """How many notes there are."""
-    body, _ = memento.query("SELECT ?note { ?note a <http://purl.org/memento/Note> }", accept="text/csv")
+    body, _ = memento.graphs.query_bytes("SELECT ?note { ?note a <http://purl.org/memento/Note> }", accept="text/csv")
     return len(body.split()) - 1
 
 

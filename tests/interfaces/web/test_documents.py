@@ -39,9 +39,9 @@ def test_a_client_exports_and_imports_as_the_memory_itself_does(
     here = memento.export(tmp_path / f"here-{name}", vectors=True)
     with open_memento(tmp_path / "copy", configured=OFFLINE) as copy:
         assert isinstance(copy, Memento)
-        copy.import_rdf(tmp_path / name)
+        copy.intake.import_rdf(tmp_path / name)
         assert everything(copy.service.stores) == everything(memento.service.stores)
-    again = client.import_rdf(tmp_path / name, progress=lambda done, total: seen.append((done, total)))
+    again = client.intake.import_rdf(tmp_path / name, progress=lambda done, total: seen.append((done, total)))
 
     assert replace(there, file=here.file, bytes=here.bytes) == here
     assert seen[-2] == (there.statements, there.statements)
@@ -54,7 +54,7 @@ def test_rows_travel_as_the_memory_itself_writes_them(
 ) -> None:
     there = client.export(tmp_path / name, past=True)
     here = memento.export(tmp_path / f"here-{name}", past=True)
-    again = client.import_rdf(tmp_path / name, namespace="main")
+    again = client.intake.import_rdf(tmp_path / name, namespace="main")
 
     assert (tmp_path / name).read_bytes() == (tmp_path / f"here-{name}").read_bytes()
     assert (there.form, there.statements) == (here.form, here.statements)
@@ -76,12 +76,14 @@ def test_errors_are_those_of_the_service_and_leave_no_file(client: Client, tmp_p
     )
     with pytest.raises(NotAcceptable):
         client.export(tmp_path / "all.rdf")
+    with pytest.raises(InputError, match=r"overwrite is needed to replace .*bad\.trig"):
+        client.export(tmp_path / "bad.trig")
     with pytest.raises(InputError, match=r"bad\.trig line 2, column"):
-        client.import_rdf(tmp_path / "bad.trig")
+        client.intake.import_rdf(tmp_path / "bad.trig")
     with pytest.raises(ShapeViolation, match="exactly one mem:content"):
-        client.import_rdf(tmp_path / "half.trig")
+        client.intake.import_rdf(tmp_path / "half.trig")
     with pytest.raises(InputError, match="cannot be read"):
-        client.import_rdf(tmp_path / "none.trig")
+        client.intake.import_rdf(tmp_path / "none.trig")
 
     assert sorted(path.name for path in tmp_path.glob("*.t*")) == ["bad.trig", "half.trig"]
 
@@ -93,10 +95,10 @@ def test_a_document_over_the_limit_is_refused_also_when_it_is_packed(
     memento.service.settings = replace(memento.settings, limits=limits)
     (tmp_path / "long.nq.gz").write_bytes(gzip.compress(b"# " + b"x" * 20_000))
     with serving(memento) as address, pytest.raises(TooLong):
-        Client(address).import_rdf(tmp_path / "long.nq.gz")
+        Client(address).intake.import_rdf(tmp_path / "long.nq.gz")
     (tmp_path / "long.nq").write_bytes(b"# " + b"x" * 20_000)
     with serving(memento) as address, pytest.raises(TooLong):
-        Client(address).import_rdf(tmp_path / "long.nq")
+        Client(address).intake.import_rdf(tmp_path / "long.nq")
 
 
 def test_an_export_that_breaks_off_leaves_no_file(
@@ -131,10 +133,10 @@ def test_far_away_nobody_names_a_folder_of_this_machine(client: Client, memento:
     token = memento.tokens.create("far", tenant="local", namespaces=[], right="admin", at=now())
     far = Client(client.address, token=token)
 
-    assert far.backup().folder.startswith(str(memento.datadir.backups))
+    assert far.admin.backup().folder.startswith(str(memento.datadir.backups))
     with pytest.raises(Forbidden, match="on the machine itself"):
-        far.backup(tmp_path / "here")
-    assert client.backup(tmp_path / "here").statements > 0
+        far.admin.backup(tmp_path / "here")
+    assert client.admin.backup(tmp_path / "here").statements > 0
 
 
 def test_a_client_that_leaves_ends_the_export_and_nothing_of_it_is_left(client: Client, memento: Memento) -> None:

@@ -69,7 +69,7 @@ def test_numbers_that_sparql_wrote_are_replaced_however_they_are_written(
     assert sorted(float(row["value"]["value"]) for row in values["results"]["bindings"]) == sorted(
         [0.52, 0.55, again["weight"]]
     )
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
 
 
 def test_a_link_is_drawn_followed_and_carries_activation(web: FlaskClient, told: list[str]) -> None:

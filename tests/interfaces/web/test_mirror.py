@@ -138,8 +138,8 @@ def test_what_is_linked_to_an_answer_comes_along_though_the_gate_leaves_it_out(t
         heating = save("Anna pays the heating bill.", "home")
         zoo = save("Berlin has a zoo with pandas.")
         over = save("Chess is played on Mondays.")
-        memento.associate(heating, zoo, relation="references", weight=0.42)
-        memento.associate(over, heating, relation="similar", weight=0.9)
+        memento.living.associate(heating, zoo, relation="references", weight=0.42)
+        memento.living.associate(over, heating, relation="similar", weight=0.9)
         memento.forget(over)
         question = "Who pays the heating bill?"
 

@@ -128,6 +128,13 @@ def write(page: Page, query: str) -> None:
     page.locator(EDITOR).evaluate("(editor, query) => editor.CodeMirror.setValue(query)", query)
 
 
+def test_an_empty_page_starts_with_a_query_of_five_lines_and_its_answer(page: Page) -> None:
+    expect(page.locator(f"{RESULT} tbody tr")).to_have_count(4)
+    expect(page.locator(RESULT)).to_contain_text("I live in Lisbon.")
+    query = page.locator(EDITOR).evaluate("(editor) => editor.CodeMirror.getValue()")
+    assert len(query.strip().splitlines()) == 5
+
+
 def test_an_example_lists_rows_and_another_draws_a_graph(page: Page, tmp_path: Path) -> None:
     example(page, "The memories that hold now")
     expect(page.locator(f"{RESULT} tbody tr")).to_have_count(4)

@@ -47,11 +47,11 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         opened.note("I live in Lisbon.")
         opened.note("I work at Google.", at="2024-01-08")
         opened.note("I work at Microsoft.", at="2025-03-03")
-        opened.remember(
+        opened.keys.remember(
             f"The attack is {ATTACK}", [f"attack {ATTACK}"], tags=[f"t{ATTACK[:20]}"], container=ATTACK[:30]
         )
-        opened.remember(f"The attack was {ATTACK}", [f"attack {ATTACK}"])
-        opened.add_cases([CaseRow(task=f"Attack {ATTACK}", plan=ATTACK, reward=1.0)])
+        opened.keys.remember(f"The attack was {ATTACK}", [f"attack {ATTACK}"])
+        opened.cases.add([CaseRow(task=f"Attack {ATTACK}", plan=ATTACK, reward=1.0)])
         opened.note("Atlantis is hidden.", namespace="hidden")
         yield opened
 
@@ -79,7 +79,7 @@ def find(memento: Memento, words: str) -> str:
 
 @pytest.mark.parametrize("path", ["/memory", "/memory/{iri}", "/cases", "/cases/{case}"])
 def test_a_browser_gets_a_page_where_programs_get_json(web: FlaskClient, memento: Memento, path: str) -> None:
-    address = path.format(iri=quote(find(memento, "Lisbon")), case=quote(memento.list_cases()[0].iri))
+    address = path.format(iri=quote(find(memento, "Lisbon")), case=quote(memento.cases.list()[0].iri))
     for accept in ("*/*", "application/json", "", "application/json, text/html;q=0.9"):
         assert web.get(address, headers={"Accept": accept} if accept else {}).mimetype == "application/json"
     shown = web.get(address, headers=BROWSER)
@@ -106,10 +106,10 @@ def test_a_page_has_no_code_and_no_style_but_files_of_this_address(web: FlaskCli
 
 
 def test_stored_markup_is_shown_as_it_was_written(web: FlaskClient, memento: Memento) -> None:
-    nodes = [f"/memory/{quote(one.iri)}" for one in memento.neighbours([find(memento, "attack is")]).nodes]
+    nodes = [f"/memory/{quote(one.iri)}" for one in memento.graphs.neighbours([find(memento, "attack is")]).nodes]
     shown = [
         web.get(path, headers=BROWSER, buffered=True)
-        for path in (*PAGES, *nodes, f"/cases/{quote(memento.list_cases()[0].iri)}")
+        for path in (*PAGES, *nodes, f"/cases/{quote(memento.cases.list()[0].iri)}")
     ]
     assert {page.status_code for page in shown} == {200}
     for page in shown:
@@ -260,7 +260,7 @@ def test_an_address_below_a_provider_s_stays_json(web: FlaskClient) -> None:
 
 def test_texts_that_run_the_other_way_are_kept_apart(web: FlaskClient, memento: Memento) -> None:
     words = "ספר <b> שלום"
-    memento.remember(words, ["ספר"], namespace="hebrew")
+    memento.keys.remember(words, ["ספר"], namespace="hebrew")
     home = web.get("/?namespace=hebrew", headers=BROWSER)
     assert re.search(r'<a class="said" dir="auto"[^>]*>ספר', home.text)
     found = web.get(f"/search?namespace=hebrew&q={quote(words)}", headers=BROWSER).text
@@ -283,7 +283,7 @@ def test_browsers_get_a_picture_of_the_address_without_a_token(web: FlaskClient)
 
 def test_relations_are_shown_in_words(web: FlaskClient, memento: Memento) -> None:
     lisbon = find(memento, "Lisbon")
-    memento.associate(lisbon, find(memento, "Microsoft"), "livesIn")
+    memento.living.associate(lisbon, find(memento, "Microsoft"), "livesIn")
     shown = web.get(f"/memory/{quote(lisbon)}", headers=BROWSER).text
     headings = re.findall(r"<h3[^>]*>([^<]*)</h3>", shown)
     assert {"lives in", "extracted from"} <= set(headings), headings
@@ -296,7 +296,7 @@ def test_one_memory_is_counted_as_one(web: FlaskClient, memento: Memento) -> Non
     assert "1 memory" in receipt.text and receipt.headers["HX-Trigger-After-Swap"] == "changed"
     shown = web.get(f"/memory/{quote(iri)}", headers=BROWSER).text
     assert "Bring it back" in shown and ">Forget<" not in shown
-    note = web.get(f"/memory/{quote(memento.sources(iri)[0].note.iri)}", headers=BROWSER).text
+    note = web.get(f"/memory/{quote(memento.review.sources(iri)[0].note.iri)}", headers=BROWSER).text
     assert "Bring it back" in note and "Forget all of it" not in note
 
 
@@ -359,8 +359,8 @@ def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) ->
     with opened, create_app(opened.service).test_client() as web:
         said = ("I moved to Porto in March 2025.", "I hate olives.")
         turns = [CapturedTurn(role="user", text=text, turn=str(number)) for number, text in enumerate(said)]
-        opened.capture("monday", turns, client="claude-code")
-        first, other = opened.proposals()
+        opened.intake.capture("monday", turns, client="claude-code")
+        first, other = opened.intake.proposals()
         page = web.get("/review", headers=BROWSER)
         assert first.content in unescape(page.text)
         secret = {"csrf": secret_of(page)}
@@ -371,7 +371,7 @@ def test_what_is_proposed_is_accepted_or_rejected_on_the_page(tmp_path: Path) ->
             "/do/reject_proposals", data={**secret, "proposals": other.id}, headers={"HX-Request": "true"}
         )
         assert "Accepted: 1 memory" in re.sub(r"<[^>]+>", "", accepted.text) and "Rejected" in rejected.text
-        assert opened.proposals() == ()
+        assert opened.intake.proposals() == ()
         [memory] = opened.list()
         assert "Porto" in memory.content
 
@@ -380,7 +380,7 @@ def test_a_text_as_long_as_a_book_is_shown_whole_on_its_own_page_alone(tmp_path:
     book = "The tide turned at noon. " * 8_000
     with open_memento(tmp_path, configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
-        opened.remember(book, ["tide"])
+        opened.keys.remember(book, ["tide"])
         [iri] = [one.iri for one in opened.list()]
         with create_app(opened.service).test_client() as web:
             sizes = {
@@ -395,8 +395,8 @@ def test_a_text_as_long_as_a_book_is_shown_whole_on_its_own_page_alone(tmp_path:
 def test_a_case_that_is_erased_goes_from_the_page_that_shows_it(tmp_path: Path) -> None:
     with open_memento(tmp_path, configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
-        opened.add_cases([CaseRow(task="Move the mill.", plan="Stone by stone.", reward=1.0)])
-        [case] = opened.list_cases()
+        opened.cases.add([CaseRow(task="Move the mill.", plan="Stone by stone.", reward=1.0)])
+        [case] = opened.cases.list()
         with create_app(opened.service).test_client() as web:
             page = web.get(f"/cases/{quote(case.iri)}", headers=BROWSER)
             form = {"csrf": secret_of(page), "case": case.iri, "erase": "true"}

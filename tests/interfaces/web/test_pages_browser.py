@@ -40,8 +40,8 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
             ("I drink tea.", "2025-04-01"),
         ):
             opened.note(content, at=at)
-        opened.remember(f"The attack is {ATTACK}", [f"attack {ATTACK}"])
-        opened.add_cases([CaseRow(task=f"Cook {ATTACK}", plan="Boil.", reward=0.5)])
+        opened.keys.remember(f"The attack is {ATTACK}", [f"attack {ATTACK}"])
+        opened.cases.add([CaseRow(task=f"Cook {ATTACK}", plan="Boil.", reward=0.5)])
         yield opened
 
 
@@ -114,7 +114,7 @@ def test_no_page_has_a_serious_fault_of_access_and_none_is_wider_than_a_phone(
     page: Page, memento: Memento, colours: str
 ) -> None:
     page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
-    entity = next(one.iri for one in memento.entities(limit=50) if one.name == "Google")
+    entity = next(one.iri for one in memento.graphs.entities(limit=50) if one.name == "Google")
     note = memento.list()[0].note
     paths = [
         "/",
@@ -129,7 +129,7 @@ def test_no_page_has_a_serious_fault_of_access_and_none_is_wider_than_a_phone(
         "/map",
         "/review",
         "/cases",
-        f"/cases/{quote(memento.list_cases()[0].iri)}",
+        f"/cases/{quote(memento.cases.list()[0].iri)}",
         "/prompts",
         "/tokens",
         "/system",
@@ -295,16 +295,16 @@ def test_regions_of_the_map_lead_to_what_is_in_them(page: Page) -> None:
 
 
 def test_a_dispute_is_settled(page: Page, memento: Memento) -> None:
-    first = memento.remember("The launch is on Monday.", ["launch"]).saved
-    other = memento.remember("The launch is on Friday.", ["launch"]).saved
+    first = memento.keys.remember("The launch is on Monday.", ["launch"]).saved
+    other = memento.keys.remember("The launch is on Friday.", ["launch"]).saved
     contradicts, graph = "<http://purl.org/memento/contradicts>", "<urn:memento:graph:local:main>"
     both = f"<{first}> {contradicts} <{other}> . <{other}> {contradicts} <{first}>"
-    memento.update(f"INSERT DATA {{ GRAPH {graph} {{ {both} }} }}")
+    memento.graphs.update(f"INSERT DATA {{ GRAPH {graph} {{ {both} }} }}")
     page.goto("/review")
     page.locator(".dispute", has_text="launch").get_by_role("button", name="This one is right").first.click()
     expect(page.locator("#receipts")).to_contain_text("Settled.")
     expect(page.locator(".dispute", has_text="launch")).to_have_count(0)
-    assert memento.disputes() == ()
+    assert memento.review.disputes() == ()
 
 
 def test_a_token_is_created_shown_once_and_revoked(page: Page, memento: Memento) -> None:
@@ -316,12 +316,12 @@ def test_a_token_is_created_shown_once_and_revoked(page: Page, memento: Memento)
     page.goto("/tokens")
     page.get_by_role("button", name="Revoke").click()
     expect(page.locator("#receipts")).to_contain_text("phone is revoked")
-    assert memento.list_tokens() == ()
+    assert memento.admin.list_tokens() == ()
 
 
 def test_stored_markup_never_runs(page: Page, memento: Memento) -> None:
     iri = find(memento, "attack")
-    case = memento.list_cases()[0].iri
+    case = memento.cases.list()[0].iri
     for path in (
         "/",
         "/search?q=attack",

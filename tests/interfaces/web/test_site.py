@@ -142,7 +142,7 @@ def test_no_path_leads_out_of_the_site(web: FlaskClient, built: Path, path: str)
 
 
 def test_a_stranger_needs_a_token_for_the_site(web: FlaskClient, memento: Memento) -> None:
-    token = memento.create_token("reader", "read").token
+    token = memento.admin.create_token("reader", "read").token
     for path in ("/docs/", "/docs/index.html", "/docs/search/search_index.json"):
         assert web.get(path, environ_base=ELSEWHERE).status_code == 401
         allowed = web.get(path, environ_base=ELSEWHERE, headers={"Authorization": f"Bearer {token}"})

@@ -22,7 +22,7 @@ from memento.settings import Settings
 
 
 def value(memento: Memento, expression: str, namespace: str | None = None) -> Any:
-    return memento.evaluate(expression, namespace=namespace).values[-1]
+    return memento.living.evaluate(expression, namespace=namespace).values[-1]
 
 
 def kept(memento: Memento, text: str, *more: str) -> str:
@@ -53,8 +53,8 @@ def test_what_is_remembered_is_recalled_with_its_type_its_tags_and_a_score(memen
     )
     assert found["activation"] == 1.0
     assert found["score"] == pytest.approx(0.6 + 0.25 + 0.15 * 0.9, abs=1e-4)
-    assert memento.strength(made["id"]).energy == pytest.approx(0.9)
-    assert memento.check() == ()
+    assert memento.living.strength(made["id"]).energy == pytest.approx(0.9)
+    assert memento.admin.check() == ()
 
 
 def test_a_tag_leads_to_its_memories_and_so_does_an_association(memento: Memento) -> None:
@@ -106,7 +106,7 @@ def test_a_recall_counts_as_use_and_deepens_nothing(memento: Memento) -> None:
     iri = kept(memento, "USER likes tea.")
     value(memento, '(recall "tea")')
     value(memento, '(recall "tea")')
-    strength = memento.strength(iri)
+    strength = memento.living.strength(iri)
 
     assert (strength.access_count, strength.depth) == (2, 0.0)
     assert strength.last_accessed_at is not None
@@ -157,7 +157,7 @@ def test_energies_fade_once_and_what_has_none_is_archived_and_comes_back(memento
 
 def test_expressions_nest_and_the_last_value_is_printed(memento: Memento) -> None:
     memento.note("I live in Lisbon.")
-    found = memento.evaluate('(stats) (feedback (get (first (recall "lisbon")) "id") "success") ; and thanks')
+    found = memento.living.evaluate('(stats) (feedback (get (first (recall "lisbon")) "id") "success") ; and thanks')
 
     assert len(found.values) == 2
     assert found.calls == 5
@@ -209,11 +209,11 @@ def test_a_reader_evaluates_reading_verbs_alone_and_nothing_runs_before_that_is_
     ):
         with pytest.raises(Forbidden, match="right to write"):
             value(reader, writes)
-    memento.evaluate('(set-policy "p" (remember "USER likes tea."))')
+    memento.living.evaluate('(set-policy "p" (remember "USER likes tea."))')
     with pytest.raises(Forbidden, match="right to write"):
         value(reader, '(run "p")')
     with pytest.raises(Forbidden):
-        memento.with_access(Access(namespaces=("work",), right="write")).evaluate("(stats)", namespace="home")
+        memento.with_access(Access(namespaces=("work",), right="write")).living.evaluate("(stats)", namespace="home")
 
 
 def test_a_policy_is_kept_listed_run_and_paid_for(memento: Memento) -> None:
@@ -224,7 +224,7 @@ def test_a_policy_is_kept_listed_run_and_paid_for(memento: Memento) -> None:
     assert value(memento, '(run "home")') == "I live in Lisbon."
     assert value(memento, '(policy "home")') == '(get (first (recall "lisbon")) "content")'
     assert list(value(memento, "(policies)")) == ["again", "home"]
-    assert memento.check() == ()
+    assert memento.admin.check() == ()
     value(memento, '(set-policy "home" "(stats)")')
     assert value(memento, '(policy "home")') == "(stats)"
     with pytest.raises(InputError, match="does a policy run itself"):
@@ -255,7 +255,7 @@ def test_a_mistake_is_told_with_its_place_and_the_signature_and_nothing_is_writt
     memento: Memento, expression: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        memento.evaluate(expression)
+        memento.living.evaluate(expression)
     assert memento.list() == ()
 
 
@@ -281,26 +281,26 @@ def test_what_a_later_form_states_is_checked_before_an_earlier_one_writes(
     memento: Memento, refused: str, said: str
 ) -> None:
     with pytest.raises((InputError, NotFound), match=said):
-        memento.evaluate(f'(list (remember "Half.")\n  {refused})')
+        memento.living.evaluate(f'(list (remember "Half.")\n  {refused})')
     assert memento.list() == ()
 
 
 def test_what_a_snapshot_brings_can_be_named_in_the_same_text(memento: Memento, other: Memento) -> None:
     iri = kept(memento, "Organ pipes are of tin.")
-    other.evaluate(memento.evaluate("(snapshot)").text + f'(feedback "{iri}" "success")')
+    other.living.evaluate(memento.living.evaluate("(snapshot)").text + f'(feedback "{iri}" "success")')
 
-    assert other.strength(iri).success_count == 1
+    assert other.living.strength(iri).success_count == 1
 
 
 def test_fuel_depth_and_length_are_settings(tmp_path: Path) -> None:
     small = replace(OFFLINE, plugged={**OFFLINE.plugged, "sexpr": SexprSettings(fuel=3, depth=2, chars=100)})
     with opened(tmp_path / "small", small) as memento:
         with pytest.raises(InputError, match="more than 3 calls"):
-            memento.evaluate("(list) (list) (list) (list)")
+            memento.living.evaluate("(list) (list) (list) (list)")
         with pytest.raises(InputError, match="nested deeper than 2"):
-            memento.evaluate("(list (list (list)))")
+            memento.living.evaluate("(list (list (list)))")
         with pytest.raises(TooLong, match="at most 100"):
-            memento.evaluate(f'(recall "{"x" * 100}")')
+            memento.living.evaluate(f'(recall "{"x" * 100}")')
 
 
 def test_the_whole_memory_round_trips_through_an_expression(memento: Memento, other: Memento) -> None:
@@ -308,38 +308,38 @@ def test_the_whole_memory_round_trips_through_an_expression(memento: Memento, ot
     memento.note("I moved to Microsoft.", at="2025-01-08")
     memento.note('She said "olé", \\ and\nleft.', namespace="work")
     iri = kept(memento, "USER likes tea.", '"fact" 0.7 "30d" (list "habit")')
-    memento.feedback(iri, helped=True)
-    memento.associate(iri, memento.list()[-1].iri)
-    memento.evaluate('(decay! 3) (set-policy "p" (stats))')
+    memento.living.feedback(iri, helped=True)
+    memento.living.associate(iri, memento.list()[-1].iri)
+    memento.living.evaluate('(decay! 3) (set-policy "p" (stats))')
     free = data_iri("local", "company")
-    memento.put_graph(b'<urn:a> <urn:b> "x"@en, 3, <urn:c>, [ <urn:d> 1.5 ] .', free)
-    text = memento.evaluate("(snapshot)").text
-    told = other.evaluate(text).values[0]
+    memento.graphs.put(b'<urn:a> <urn:b> "x"@en, 3, <urn:c>, [ <urn:d> 1.5 ] .', free)
+    text = memento.living.evaluate("(snapshot)").text
+    told = other.living.evaluate(text).values[0]
 
     assert told["added"] == told["statements"] > 50
     assert quads(other) == quads(memento)
-    assert other.evaluate("(snapshot)").text.count("\n") == text.count("\n")
-    assert other.check() == ()
-    assert other.evaluate(text).values[0]["added"] == 0
+    assert other.living.evaluate("(snapshot)").text.count("\n") == text.count("\n")
+    assert other.admin.check() == ()
+    assert other.living.evaluate(text).values[0]["added"] == 0
     assert value(other, '(run "p")')["memories"] == value(memento, "(stats)")["memories"]
 
 
 def test_a_snapshot_goes_back_into_a_memory_that_was_used_since(memento: Memento) -> None:
     iri = kept(memento, "Organ pipes are of tin.", '"fact" 0.5 nil (list "organ")')
-    text = memento.evaluate("(snapshot)").text
-    memento.evaluate(f'(recall "organ") (feedback "{iri}" "success")')
-    told = memento.evaluate(text).values[0]
+    text = memento.living.evaluate("(snapshot)").text
+    memento.living.evaluate(f'(recall "organ") (feedback "{iri}" "success")')
+    told = memento.living.evaluate(text).values[0]
 
     assert (told["added"], told["memories"]) == (0, 0)
-    assert (memento.strength(iri).access_count, memento.strength(iri).success_count) == (1, 1)
-    assert memento.check() == ()
+    assert (memento.living.strength(iri).access_count, memento.living.strength(iri).success_count) == (1, 1)
+    assert memento.admin.check() == ()
 
 
 def test_a_snapshot_of_one_namespace_has_nothing_of_another(memento: Memento, other: Memento) -> None:
     memento.note("I live in Lisbon.", namespace="home")
     memento.note("I work at Acme.", namespace="work")
-    text = memento.evaluate("(snapshot true)", namespace="work").text
-    other.evaluate(text)
+    text = memento.living.evaluate("(snapshot true)", namespace="work").text
+    other.living.evaluate(text)
 
     assert "I live in" not in text  # the user, whom all namespaces share, is in it
     assert [one.content for one in other.list(namespace="work")] == ["I work at Acme."]
@@ -350,11 +350,11 @@ def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None
     graph = '(graph "urn:memento:graph:local:main" ("urn:memento:memory:1" (a mem:Memory) (mem:content "x" "y")))'
 
     with pytest.raises(Forbidden):
-        reader.evaluate(f"(load {graph})")
+        reader.living.evaluate(f"(load {graph})")
     with pytest.raises(ShapeViolation):
-        memento.evaluate(f"(load {graph})")
+        memento.living.evaluate(f"(load {graph})")
     with pytest.raises(InputError, match=r"^line 1, column 31: this must be"):
-        memento.evaluate('(load (graph "urn:x" ("urn:s" "p")))')
+        memento.living.evaluate('(load (graph "urn:x" ("urn:s" "p")))')
     assert memento.list() == ()
 
 

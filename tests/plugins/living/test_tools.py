@@ -25,13 +25,13 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Me
     assert isinstance(memento, Memento)
     with memento:
         memento.note("I live in Lisbon.")
-        memento.manifest()
+        memento.graphs.manifest()
         with serving(memento) as address:
             yield memento, address
 
 
 async def description(client: Client) -> str:
-    [tool] = [one for one in (await client.list_tools()).tools if one.name == EXPRESSION_TOOL]
+    [tool] = [one for one in (await client.cases.list_tools()).tools if one.name == EXPRESSION_TOOL]
     return str(tool.description)
 
 
@@ -72,7 +72,7 @@ def test_a_client_hears_that_the_list_changed_when_the_map_was_drawn_anew(served
     async def listen() -> tuple[str, str]:
         async with Client(f"{address}/mcp") as client, client.listen(tools_list_changed=True) as events:
             for number in range(memento.settings.manifest.updates):
-                memento.evaluate(f'(set-policy "p{number}" (stats))')
+                memento.living.evaluate(f'(set-policy "p{number}" (stats))')
             memento.note("I like tea.")
             async for event in events:
                 return type(event).__name__, await description(client)

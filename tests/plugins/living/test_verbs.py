@@ -52,7 +52,7 @@ VERB_CALLS = {
 def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sample: Sample) -> None:
     asked: set[type[Operation[Any]]] = set()
     context = memento.context
-    memento.set_policy("nothing", "true")
+    memento.living.set_policy("nothing", "true")
 
     def call(operation: Operation[Any], /) -> Any:
         asked.add(type(operation))
@@ -64,7 +64,7 @@ def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sa
         options=context.settings.of(SexprSettings),
         count_current=lambda: 3,
         export=lambda only: [],
-        load=lambda document: memento.import_rdf(sample.folder / "none.nq"),
+        load=lambda document: memento.intake.import_rdf(sample.folder / "none.nq"),
     )
     try:
         Evaluation(VERBS, within=host).evaluate_text(

@@ -42,7 +42,7 @@ def peaks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         for n in range(150)
     ]
     with opened:
-        opened.import_notes(rows, consolidate=False)
+        opened.intake.import_notes(rows, consolidate=False)
         opened.note("I climbed with Ana Silva in Norway.")
         yield opened
 
@@ -72,7 +72,7 @@ def drinks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         "Ben has tea",
     )
     with opened:
-        opened.import_notes([NoteRow(content=text) for text in texts], consolidate=False)
+        opened.intake.import_notes([NoteRow(content=text) for text in texts], consolidate=False)
         yield opened
 
 

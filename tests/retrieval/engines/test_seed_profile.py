@@ -53,7 +53,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
     opened = open_memento(tmp_path_factory.mktemp("trips"), configured=replace(OFFLINE, words=WordsSettings(1.2, 0.75)))
     assert isinstance(opened, Memento)
     with opened:
-        opened.import_notes([NoteRow(content=text) for text in told(130)], consolidate=False)
+        opened.intake.import_notes([NoteRow(content=text) for text in told(130)], consolidate=False)
         yield opened
 
 
@@ -65,7 +65,7 @@ class Design:
         self.embedder = Trigram()
         self.about: dict[str, set[str]] = defaultdict(set)
         self.called: dict[str, str] = {}
-        for row in csv.DictReader(io.StringIO(memento.query(ABOUT, accept="text/csv")[0].decode())):
+        for row in csv.DictReader(io.StringIO(memento.graphs.query_bytes(ABOUT, accept="text/csv")[0].decode())):
             self.about[row["memory"]].add(row["anchor"])
             self.called[row["anchor"]] = f"{row['name']}: {row['description']}" if row["description"] else row["name"]
         self.texts = {one.iri: one.content for one in memento.list(limit=1000)}
@@ -203,7 +203,7 @@ def test_a_walk_may_restart_by_weight(tmp_path: Path) -> None:
     opened = open_memento(tmp_path, configured=engine)
     assert isinstance(opened, Memento)
     with opened:
-        opened.import_notes([NoteRow(content=text) for text in told(60)], consolidate=False)
+        opened.intake.import_notes([NoteRow(content=text) for text in told(60)], consolidate=False)
         design, question = Design(opened), QUESTIONS[0]
         seeds = design.land(question)
         anchors = design.anchor(question, seeds)
@@ -238,7 +238,7 @@ def test_an_entity_needs_enough_seeds_to_be_walked_from(tmp_path: Path, fewest: 
     opened = open_memento(tmp_path, configured=engine)
     assert isinstance(opened, Memento)
     with opened:
-        opened.import_notes([NoteRow(content=text) for text in told(60)], consolidate=False)
+        opened.intake.import_notes([NoteRow(content=text) for text in told(60)], consolidate=False)
         found = opened.recall(QUESTIONS[0])
 
     assert (found.total_candidates > 20) is reached

@@ -301,7 +301,7 @@ def examine(chosen: Chosen, room: int) -> None:
         try:
             with open_memory(chosen, "check") as memento:
                 found += [explain_part(one) for one in memento.status().parts if one.state not in ("ok", "starting")]
-                found += [explain_difference(one) for one in memento.check()]
+                found += [explain_difference(one) for one in memento.admin.check()]
         except MementoError as error:
             remedy = "The message says what to do; `memento status` shows who has the folder open."
             found.append(Finding(kind="cannot-open", found=str(error), remedy=remedy))

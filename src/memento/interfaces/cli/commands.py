@@ -531,7 +531,7 @@ def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
     """Store every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
     rows = _rows(file)
     with open_memory(chosen, "cases add") as memento:
-        kept = [str(iri) for iri in memento.add_cases(rows, domain=domain)]
+        kept = [str(iri) for iri in memento.cases.add(rows, domain=domain)]
     print_answer(chosen, kept, lambda: f"{len(kept):,} cases kept.")
 
 

@@ -61,6 +61,7 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
     type=click.Path(path_type=Path),
     help="A file with a key, which makes the pseudonyms the same each time; default a key that is not kept.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @filter_options
 def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
     """
@@ -135,7 +136,7 @@ def import_file(
     left_out = load_client(chosen.folder.settings_file).plugins.left_out
     found = harvest(file, source, all_turns=all_turns, left_out=left_out)
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:
-        done = memento.import_notes(
+        done = memento.intake.import_notes(
             found.rows, consolidate=not keep, dry_run=dry_run, namespace=chosen.namespace, progress=progress
         )
     counts = {
@@ -196,7 +197,7 @@ def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude:
 
     with open_memory(chosen, "ingest") as memento, bar("Reading") as progress:
         answer = plain(
-            memento.ingest(
+            memento.intake.ingest(
                 file, dry_run=dry_run, force=force, exclude=exclude, namespace=chosen.namespace, progress=progress
             )
         )
@@ -231,9 +232,9 @@ def _take_file(chosen: Chosen, path: Path) -> tuple[str, Sequence[str]]:
 
     with open_memory(chosen, "watch") as memento:
         if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
-            done = memento.import_files(path, namespace=chosen.namespace)
+            done = memento.intake.import_files(path, namespace=chosen.namespace)
             return f"{len(done.notes):,} rows, {done.memories:,} memories", done.refused
-        answer = plain(memento.ingest(path, source="import", namespace=chosen.namespace))
+        answer = plain(memento.intake.ingest(path, source="import", namespace=chosen.namespace))
     return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace(
         "\n", "; "
     ), ()
@@ -247,7 +248,7 @@ def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
     from memento.codec import plain
 
     with open_memory(chosen, "index") as memento:
-        answer = plain(memento.index_project(str(folder), force=force, namespace=chosen.namespace))
+        answer = plain(memento.intake.index_project(str(folder), force=force, namespace=chosen.namespace))
     print_answer(chosen, answer, lambda: show_ingested(answer))
 
 
@@ -347,7 +348,7 @@ def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
 def rebuild_indexes(chosen: Chosen) -> None:
     """Rebuild every index from the graph."""
     with open_memory(chosen, "rebuild") as memento, bar("Embedding", at_once=True) as progress:
-        count = memento.rebuild(progress)
+        count = memento.admin.rebuild(progress=progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
 
 
@@ -357,7 +358,7 @@ def upgrade_memory(chosen: Chosen) -> None:
     from memento.codec import plain
 
     with open_memory(chosen, "upgrade") as memento, bar("Reading", at_once=True) as progress:
-        answer = plain(memento.upgrade(progress))
+        answer = plain(memento.admin.upgrade(progress=progress))
     kept = f" The backup of before is {answer['backup']}." if answer["backup"] else ""
     print_answer(chosen, answer, lambda: f"{answer['memories']:,} memories read.{kept}")
 
@@ -401,7 +402,7 @@ def _import_rdf(chosen: Chosen, file: Path, **details: Any) -> None:
     from memento.codec import plain
 
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:
-        answer = plain(memento.import_rdf(file, **details, namespace=chosen.namespace, progress=progress))
+        answer = plain(memento.intake.import_rdf(file, **details, namespace=chosen.namespace, progress=progress))
     kept = f", {answer['kept']:,} kept as they are here" if answer["kept"] else ""
     over = f", {answer['passed_over']:,} passed over" if answer["passed_over"] else ""
     print_answer(
@@ -442,7 +443,9 @@ def answer_query(chosen: Chosen, sparql: str, accept: str | None) -> None:
     """Answer a read-only SPARQL query: give its text, a file with it, or - for standard input."""
     rows = "application/sparql-results+json" if chosen.as_json else "text/csv"
     with open_memory(chosen, "query") as memento:
-        body, media = memento.query(read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1")
+        body, media = memento.graphs.query_bytes(
+            read_text_or_file(sparql), accept=accept or f"{rows}, text/turtle;q=0.9, */*;q=0.1"
+        )
     # With --accept the answer is as the standard says, so CSV lines end with \r\n. Otherwise they end with \n, for shells.
     _print_document(body if accept else _end_lines(body) if media == "text/csv" else body, "" if accept else media)
 
@@ -475,7 +478,7 @@ def run_update(chosen: Chosen, sparql: str, timeout_s: float | None) -> None:
     """Run a SPARQL update: give its text, a file with it, or - for standard input."""
     with open_memory(chosen, "update") as memento:
         _print_change(
-            chosen, memento.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace)
+            chosen, memento.graphs.update(read_text_or_file(sparql), timeout_s=timeout_s, namespace=chosen.namespace)
         )
 
 
@@ -491,7 +494,7 @@ def graph() -> None:
 def print_graph(chosen: Chosen, name: str, accept: str) -> None:
     """Print all triples of a graph."""
     with open_memory(chosen, "graph") as memento:
-        body, media = memento.get_graph(_graph_iri(name), accept=accept, namespace=chosen.namespace)
+        body, media = memento.graphs.get(_graph_iri(name), accept=accept, namespace=chosen.namespace)
     _print_document(body, media)
 
 
@@ -517,7 +520,7 @@ def add_to_graph(chosen: Chosen, name: str, file: str, media: str | None) -> Non
 
 def _upload(chosen: Chosen, name: str, file: str, media: str | None, *, replaces: bool) -> None:
     with open_memory(chosen, "graph") as memento:
-        send = memento.put_graph if replaces else memento.post_graph
+        send = memento.graphs.put if replaces else memento.graphs.post
         document = _read_document(file)
         _print_change(
             chosen, send(document, _graph_iri(name), media=media or _media_of(file), namespace=chosen.namespace)
@@ -532,7 +535,7 @@ def patch_graph(chosen: Chosen, name: str, sparql: str) -> None:
     """Run a SPARQL update in one graph: give its text, a file with it, or - for standard input."""
     with open_memory(chosen, "graph") as memento:
         _print_change(
-            chosen, memento.patch_graph(read_text_or_file(sparql), _graph_iri(name), namespace=chosen.namespace)
+            chosen, memento.graphs.patch(read_text_or_file(sparql), _graph_iri(name), namespace=chosen.namespace)
         )
 
 
@@ -542,7 +545,7 @@ def patch_graph(chosen: Chosen, name: str, sparql: str) -> None:
 def delete_graph(chosen: Chosen, name: str) -> None:
     """Delete a graph with all its triples."""
     with open_memory(chosen, "graph") as memento:
-        _print_change(chosen, memento.delete_graph(_graph_iri(name), namespace=chosen.namespace))
+        _print_change(chosen, memento.graphs.delete(_graph_iri(name), namespace=chosen.namespace))
 
 
 for one in (print_graph, replace_graph, add_to_graph, patch_graph, delete_graph):

@@ -60,7 +60,7 @@ def show_manifest(chosen: Chosen, svg: bool, fresh: bool) -> None:
         if svg:
             from memento.interfaces.picture import draw_manifest
 
-            click.echo(draw_manifest(memento.manifest(fresh=fresh, namespace=chosen.namespace)))
+            click.echo(draw_manifest(memento.graphs.manifest(fresh=fresh, namespace=chosen.namespace)))
             return
         answer = call_operation(memento, "manifest", fresh=fresh, namespace=chosen.namespace)
     print_answer(chosen, answer, lambda: "\n".join(map(views.clean, answer["text"].splitlines())))

@@ -316,7 +316,7 @@ class CorrectArguments(Arguments, frozen=True, kw_only=True):
 def remember(reach: Reach, asked: RememberArguments) -> Told:
     """Store a text."""
     item = _item(asked)
-    done = reach.memory.remember(
+    done = reach.memory.keys.remember(
         item.content,
         item.keys,
         types=item.types,
@@ -332,7 +332,9 @@ def remember(reach: Reach, asked: RememberArguments) -> Told:
 def remember_batch(reach: Reach, asked: BatchArguments) -> Told:
     """Store several texts."""
     items = [_read_item(item) for item in asked.items]
-    return Told(answer=Batch(results=reach.memory.remember_batch(items, namespace=asked.namespace or reach.namespace)))
+    return Told(
+        answer=Batch(results=reach.memory.keys.remember_batch(items, namespace=asked.namespace or reach.namespace))
+    )
 
 
 def _read_item(given: object) -> Any:
@@ -595,12 +597,12 @@ class RecordArguments(Arguments, frozen=True, kw_only=True):
 def record(reach: Reach, asked: RecordArguments) -> Told:
     """Store a finished task as a case."""
     memory, domain, namespace = reach.memory, asked.domain, reach.namespace
-    began = memory.start_case(
+    began = memory.cases.start(
         asked.task, plan=asked.plan, retrieval=asked.retrieval, domain=domain, namespace=namespace
     )
     if asked.calls:
-        memory.record_step(began.iri, asked.plan, tools=asked.calls, domain=domain, namespace=namespace)
-    done = memory.complete_case(
+        memory.cases.record_step(began.iri, asked.plan, tools=asked.calls, domain=domain, namespace=namespace)
+    done = memory.cases.complete(
         began.iri,
         asked.outcome,
         reward=asked.reward,
@@ -957,7 +959,7 @@ def save_text(reach: Reach, asked: SaveArguments) -> Told:
         first = kept[0].saved if kept else None
         place = TextPiece(number=number, count=len(pieces), first=first, overlap=piece.overlap)
         kept.append(
-            reach.memory.remember(
+            reach.memory.keys.remember(
                 piece.text,
                 tags=asked.tags,
                 container=asked.container,
@@ -1039,7 +1041,7 @@ def unsave(reach: Reach, asked: UnsaveArguments) -> Told:
     if (asked.id is None) == (asked.tag is None):
         raise InputError("memory_forget takes an id or a tag: give one of them")
     if asked.tag is not None:
-        gone = reach.memory.forget_tagged([asked.tag], namespace=namespace)
+        gone = reach.memory.review.forget_tagged([asked.tag], namespace=namespace)
     else:
         gone = reach.memory.forget(iri_of(asked.id or ""), namespace=namespace)
     return Told(answer=Hidden(hidden=True, memories=gone.memories))
@@ -1059,7 +1061,9 @@ def take_in_text(reach: Reach, asked: TakeInArguments) -> Told:
         for row in sifted.rows
         if (key := row.idempotency_key or f"memory_import {sha256(row.content.encode()).hexdigest()}")
     }
-    done = reach.memory.import_notes([*rows.values()], consolidate=False, namespace=asked.namespace or reach.namespace)
+    done = reach.memory.intake.import_notes(
+        [*rows.values()], consolidate=False, namespace=asked.namespace or reach.namespace
+    )
     return Told(
         answer=TakenIn(
             imported=len(rows) - done.known,

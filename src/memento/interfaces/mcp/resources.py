@@ -81,7 +81,7 @@ def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
         case "ontology":
             return assets.read("ontology/memento.ttl").decode(), "text/turtle"
     if uri.startswith(PAGE):
-        page = reach.memory.read_page(unquote(uri.removeprefix(PAGE)), namespace=reach.namespace)
+        page = reach.memory.sessions.read_page(unquote(uri.removeprefix(PAGE)), namespace=reach.namespace)
         return page.rendered or "Not answered yet.", "text/markdown"
     if not uri.startswith(("memento://memory/", "memento://entity/")):
         known = [one["uri"] for one in FIXED] + [one["uriTemplate"] for one in TEMPLATES]
@@ -96,14 +96,14 @@ def manifest(reach: Reach) -> str:
         return lines[0]
     named = [
         f"{one.name} ({one.kind}, {one.memory_count:,})"
-        for one in reach.memory.entities(limit=12, namespace=reach.namespace)
+        for one in reach.memory.graphs.entities(limit=12, namespace=reach.namespace)
     ]
     while named and len("\n".join(lines)) + len(", ".join(named)) > MANIFEST_CHARS - 20:
         named.pop()
     if named:
         lines.insert(2, f"Most mentioned: {', '.join(named)}.")
     # The first line of the map has the counts again.
-    for line in reach.memory.manifest(namespace=reach.namespace).text.splitlines()[1:]:
+    for line in reach.memory.graphs.manifest(namespace=reach.namespace).text.splitlines()[1:]:
         if len("\n".join([*lines, line])) <= MANIFEST_CHARS:
             lines.append(line)
     return "\n".join(lines)[:MANIFEST_CHARS]

@@ -26,6 +26,7 @@ from memento.sparql.description import EXAMPLES as OF_MEMORY
 
 ADDRESS = "/sparql"
 EXAMPLES = (
+    "library/first",
     "library/latest",
     *OF_MEMORY,
     "library/replaced",
@@ -41,7 +42,7 @@ EXAMPLES = (
     "library/chain",
     "library/owl_time",
 )
-"""The example queries of the page, in order; an empty page starts with the first."""
+"""The example queries of the page, in order; an empty page starts with the answer to the first."""
 
 SAMPLE = re.compile(r"<urn:memento:(?!user:)[^<>]++>")
 """An IRI in an example that the reader must replace."""

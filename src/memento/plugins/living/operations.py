@@ -13,6 +13,8 @@ from memento.plugins.living.nouns import Activated, Archived, Evaluated, FadingM
 if TYPE_CHECKING:
     from memento import model
 
+GROUP = "living"
+
 
 class Strength(Operation["model.Strength"], frozen=True):
     """

@@ -213,7 +213,7 @@ class Values:
 
 def evaluate(reach: Reach, asked: ExpressionArguments) -> Told:
     """Evaluate expressions."""
-    found = reach.memory.evaluate(asked.expr, namespace=reach.namespace)
+    found = reach.memory.living.evaluate(asked.expr, namespace=reach.namespace)
     if len(found.text.encode()) > MOST_BYTES:
         raise TooMuch(f"the answer has more than {MOST_BYTES // 1024} KiB: ask for less of it")
     return Told(answer=Values(values=found.values, calls=found.calls), text=found.text)

@@ -40,7 +40,7 @@ from memento.archive.exchange import (
     write_import,
     write_merge,
 )
-from memento.archive.files import open_document, save_document
+from memento.archive.files import open_document, raise_if_exists, save_document
 from memento.archive.sync import (
     Merger,
     Patch,
@@ -119,6 +119,7 @@ _LONGER = 16
 def export(operation: operations.Export, context: Context) -> Exported:
     """Write the graphs to a file."""
     file = str(operation.file)
+    raise_if_exists(Path(file), overwrite=operation.overwrite)
     document = export_pieces(
         operation.form or file,
         context,
@@ -129,7 +130,14 @@ def export(operation: operations.Export, context: Context) -> Exported:
         only=context.read_filter(operation),
         anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
     )
-    return save_document(document.pieces, Path(file), document.form.name, document.statements, context.progress)
+    return save_document(
+        document.pieces,
+        Path(file),
+        document.form.name,
+        document.statements,
+        context.progress,
+        overwrite=operation.overwrite,
+    )
 
 
 def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
@@ -423,7 +431,7 @@ def status(operation: operations.Status, context: Context) -> Report:
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
-        proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
+        proposals = sum(one.state == "proposed" for one in context.service.journal.review.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
     mode = context.settings.capture.find_mode(scope.namespace)
     proxied = count_chats() if context.owns_folder() else None
@@ -459,7 +467,7 @@ def _compare(service: Service, harm: str | None) -> list[Difference]:
 
 def _list_waiting(parts: Backends) -> Iterator[Difference]:
     """Yield the notes that are not understood yet: waiting ones, and those given up until `retry`."""
-    for one in queue.list_waiting(parts, ("pending", "failed")):
+    for one in queue.review.list_waiting(parts, ("pending", "failed")):
         times = f" after {one.attempts} attempts" if one.attempts else ""
         state = (
             "waits to be understood"

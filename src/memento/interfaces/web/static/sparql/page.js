@@ -220,6 +220,10 @@ for (const button of examples) {
   });
 }
 
+// A page on which nothing was written yet answers its first example.
+const empty = yasgui.getTab();
+if (empty && empty.getQuery() === examples[0].dataset.query) empty.query().catch(() => {});
+
 // An IRI in a result is looked up here; with Ctrl or another button the browser follows it.
 function describe(iri) {
   const tab = yasgui.addTab(true, {
