@@ -45,10 +45,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from memento.errors import Damaged, DiskFull, FolderInUse, SettingsError
-from memento.vault import SEALED, Journal, Vault, is_encrypted
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a command that finds a running service needs no vault, and must start quickly
     from filelock import FileLock
+
+    from memento.vault import Journal, Vault
 
 
 _ROOM_TRIED, _ROOM_LEFT = 1024 * 1024, 4 * 1024 * 1024
@@ -120,6 +121,8 @@ class DataFolder:
 
     @property
     def is_encrypted(self) -> bool:
+        from memento.vault import is_encrypted
+
         return is_encrypted(self.path)
 
     def unlock(self, key: str, *, required: bool = False) -> Vault | None:
@@ -133,6 +136,8 @@ class DataFolder:
             SettingsError: the folder is encrypted and the key is missing or wrong, or the folder is not encrypted and there is a
             key.
         """
+        from memento.vault import SEALED, Vault
+
         if not key:
             if self.is_encrypted:
                 raise SettingsError(

@@ -13,7 +13,6 @@ use one name for the same kind of thing, nothing starts: a `PluginError` names b
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -21,13 +20,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from memento.errors import PluginError
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -110,7 +106,9 @@ class Found:
         """Use nothing of the plug-in from now on, because of an error."""
         reason = str(error) if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
         self.problem = " ".join(reason.split())
-        logger.warning("plugin.left-out", extra={"plugin": self.name, "error": self.problem})
+        import logging  # here, and find_spec below, because most commands do without
+
+        logging.getLogger(__name__).warning("plugin.left-out", extra={"plugin": self.name, "error": self.problem})
 
     @contextmanager
     def _measure(self) -> Iterator[None]:
@@ -234,8 +232,11 @@ def _check_plugin(plugin: object, name: str) -> Plugin:
         raise PluginError(
             f"it is made for version {plugin.api} of plug-ins, and this is {API}: install another version"
         )
-    if missing := [need for need in plugin.needs if find_spec(need) is None]:
-        raise PluginError(f"it needs {', '.join(missing)}: install what has it")
+    if plugin.needs:
+        from importlib.util import find_spec
+
+        if missing := [need for need in plugin.needs if find_spec(need) is None]:
+            raise PluginError(f"it needs {', '.join(missing)}: install what has it")
     return plugin
 
 
