@@ -96,7 +96,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),
         ("dotenv", {"settings"}),
-        ("pandas", {"interfaces"}),
+        ("pandas", {"python"}),
         ("IPython", {"interfaces"}),
     ],
 )

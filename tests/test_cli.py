@@ -658,7 +658,7 @@ def test_a_memory_is_exported_and_imported_by_commands(tmp_path: Path) -> None:
     printed("note", "I work at Google.")
     printed("note", "I paint.", "--namespace", "hobby")
     said = printed("export", str(tmp_path / "all.trig.gz"))
-    assert "--overwrite is needed to replace" in failed("export", str(tmp_path / "all.trig.gz"), code=1)
+    assert "--overwrite is needed to replace" in failed("export", str(tmp_path / "all.trig.gz"), code=2)
     assert "statements written to" in printed("export", str(tmp_path / "all.trig.gz"), "--overwrite")
     told = printed("export", str(tmp_path / "hobby.nq"), "--namespace", "hobby", "--json")
     again = printed("import", str(tmp_path / "all.trig.gz"))

@@ -21,7 +21,7 @@ from memento.python import Memento, open_memento
 from memento.settings import SparqlSettings
 
 QUADS = 30_000
-CROSS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+CROSS = "SELECT (COUNT(*) AS ?n) WHERE { GRAPH <urn:memento:ontology> { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } }"
 
 
 @pytest.fixture(scope="module")

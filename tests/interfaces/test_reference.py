@@ -15,6 +15,7 @@ from memento.interfaces import reference
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.operations import TABLE
+from memento.python.methods import METHODS
 from memento.settings import list_tool_groups
 
 ROOT = Path(__file__).parents[2]
@@ -33,8 +34,8 @@ def test_every_operation_tool_verb_and_query_is_on_its_page() -> None:
     pages = {name: PAGES[f"docs/reference/{name}.md"] for name in ("operations", "rest", "python", "mcp", "queries")}
 
     for name, operation in TABLE.items():
-        assert f"\n### {name}\n" in pages["python"]
-        assert f"[`{name}`]" in pages["operations"]
+        assert f"\n### {METHODS[name]}\n" in pages["python"]
+        assert f"[`{METHODS[name]}`]" in pages["operations"]
         assert ("rest" in operation.absent and not operation.route.startswith("POST /memory")) or (
             f"\n### {name}\n" in pages["rest"]
         )
@@ -50,7 +51,8 @@ def test_the_links_of_a_reference_lead_somewhere(path: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https:)([^)#]+)(#[^)]*)?\)", text):
         assert (path.parent / target).exists(), target
         if anchor:
-            assert f"\n### {anchor.removeprefix('#')}\n" in (path.parent / target).read_text(encoding="utf-8")
+            headings = re.findall(r"^### (.+)$", (path.parent / target).read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor.removeprefix("#") in [one.replace(".", "") for one in headings]
 
 
 def test_stale_pages_are_named_and_written(tmp_path: Path) -> None:

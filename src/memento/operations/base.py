@@ -183,8 +183,7 @@ def method_of(operation: type[Operation[Any]]) -> str:
     """
     Return the name of an operation's Python method, with its group.
 
-    The group is the `GROUP` of the module, else the name of the module or of its plug-in. The operation's name comes without
-    that noun.
+    The group is the `GROUP` of the module, else the name of the module or of its plug-in. The operation's name comes without it.
 
     >>> from memento.operations import TABLE
     >>> [method_of(TABLE[name]) for name in ("note", "retrieve_cases", "case_metrics", "strength")]

@@ -253,7 +253,7 @@ def test_terms_of_the_ontology_are_completed_and_their_prefix_is_declared(page: 
 
 
 def test_a_graph_of_rows_says_what_it_leaves_out(page: Page) -> None:
-    write(page, "SELECT ?s ?p ?o WHERE { ?s ?p ?o }")
+    write(page, "SELECT ?s ?p ?o WHERE { GRAPH <urn:memento:ontology> { ?s ?p ?o } }")
     page.get_by_role("button", name="Run query").click()
     expect(page.locator(f"{RESULT} tbody tr").first).to_be_visible()
     page.get_by_role("button", name="Shows Graph view").click()
@@ -287,7 +287,7 @@ def test_an_answer_that_breaks_off_is_no_answer(chromium: BrowserContext, tmp_pa
     with opened(tmp_path / "home", configured) as memento, serving(memento) as address:
         page = chromium.new_page()
         page.goto(f"{address}/sparql")
-        write(page, "SELECT * { ?s ?p ?o }")
+        write(page, "SELECT * { GRAPH ?graph { ?s ?p ?o } }")
         page.get_by_role("button", name="Run query").click()
         expect(page.locator(f"{RESULT} [role=alert]")).to_contain_text("ended too early")
         page.evaluate("localStorage.clear()")
