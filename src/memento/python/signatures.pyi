@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from memento.iris import IRI
 from memento.model import (
-    Activated,
-    Archived,
     Association,
     BackedUp,
     BatchRow,
@@ -33,19 +31,15 @@ from memento.model import (
     Difference,
     DirectRecall,
     Dispute,
-    Evaluated,
     Executed,
     Exported,
     Fading,
-    FadingMemory,
     FileAnswer,
-    Followed,
     Forgotten,
     FoundKeys,
     Imported,
     Inferred,
     Ingested,
-    Item,
     KeyPage,
     Listed,
     LogEntry,
@@ -950,6 +944,23 @@ class GraphsMethods:
             NotFound: nothing goes by one of the names.
         """
 
+    def manifest(
+        self,
+        fresh: bool = False,
+        *,
+        namespace: str | None = None,
+    ) -> Manifest:
+        """
+        Draw the map of what the namespace reads: its regions, its key nodes, what is new and what fades.
+
+        `text` is the same map in 500 tokens. The map is cached. When it is older than 30 seconds, or after
+        100 changes, it is drawn again in the background.
+
+        Args:
+            fresh: draw it now instead of using the cache, however long that takes
+            namespace: the namespace; default that of the caller
+        """
+
     def infer(
         self,
         *,
@@ -1654,23 +1665,6 @@ class KeysMethods:
 
 class LivingMethods:
     """A descriptor: the methods of a group, bound to a memory."""
-
-    def manifest(
-        self,
-        fresh: bool = False,
-        *,
-        namespace: str | None = None,
-    ) -> Manifest:
-        """
-        Draw the map of what the namespace reads: its regions, its key nodes, what is new and what fades.
-
-        `text` is the same map in 500 tokens. The map is cached. When it is older than 30 seconds, or after
-        100 changes, it is drawn again in the background.
-
-        Args:
-            fresh: draw it now instead of using the cache, however long that takes
-            namespace: the namespace; default that of the caller
-        """
 
     def strength(
         self,
