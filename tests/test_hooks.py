@@ -165,8 +165,8 @@ def test_a_hook_that_its_client_does_not_wait_for_captures_in_the_end(
 
     assert run_line(installed_calls(client)[event], told, MEMENTO_CAPTURE_MODE="on") == silent
     journal = Journal(somewhere / "home" / "captures.jsonl", 9)
-    wait_until(lambda: bool(journal.review.list_waiting()))
-    [kept] = journal.review.list_waiting()
+    wait_until(lambda: bool(journal.list_waiting()))
+    [kept] = journal.list_waiting()
     assert kept.row.content.startswith('Bash: make\n\nBuilt; it\'s "done".') and kept.row.session == f"{client}:s'1"
 
 
@@ -252,7 +252,7 @@ def test_what_is_said_without_a_service_waits_without_its_secrets(
     assert "kept until one does" in ask("run", "stop", told=told).stderr
     assert ask("run", "compact", told=told).stderr == ""
     assert "hunter2xy" not in (somewhere / "home" / "captures.jsonl").read_text()
-    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).review.list_waiting()
+    waiting = Journal(somewhere / "home" / "captures.jsonl", 9).list_waiting()
     assert [(one.row.speaker, one.row.idempotency_key) for one in waiting] == [
         (None, "claude-code:u1"),
         (None, "claude-code:u2"),

@@ -1033,7 +1033,7 @@ async def _list_tools(client: mcp.Client) -> list[Any]:
     tools: list[Any] = []
     cursor: str | None = None
     while len(tools) < MOST_TOOLS:
-        page = await client.cases.list_tools(cursor=cursor)
+        page = await client.list_tools(cursor=cursor)
         tools += page.tools
         cursor = page.next_cursor
         if not cursor:

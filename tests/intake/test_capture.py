@@ -210,7 +210,7 @@ def test_a_line_that_a_kill_left_half_is_passed_over_and_ended(tmp_path: Path) -
     with path.open("ab") as file:
         file.write(path.read_bytes()[:40])
     journal.append([entry("b")])
-    assert [one.id for one in journal.review.list_waiting()] == ["a", "b"]
+    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
     first = json.loads(path.read_text().split("\n")[0])
     assert (first["id"], first["operation"], first["committed"]) == ("a", "upsert", False) and first["timestamp"]
     assert path.stat().st_mode & 0o077 == 0
@@ -250,7 +250,7 @@ def test_a_killed_process_leaves_the_lock_and_what_it_had_appended(holds: bool, 
         said += other.stdout.readlines()
     journal = Journal(path, most=99_999)
     journal.append([entry("mine")])  # which fails while a lock is held
-    ids = [one.id for one in journal.review.list_waiting()]
+    ids = [one.id for one in journal.list_waiting()]
     assert ids[-1] == "mine"
     if not holds:
         acknowledged = [f"{int(line):06}" for line in said if line.endswith("\n")]
@@ -271,9 +271,9 @@ def test_a_full_disk_is_said_and_nothing_is_half(tmp_path: Path) -> None:
             journal.append([entry("b")])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert [one.id for one in journal.review.list_waiting()] == ["a"]
+    assert [one.id for one in journal.list_waiting()] == ["a"]
     assert journal.append([entry("b")])[0] == 1
-    assert [one.id for one in journal.review.list_waiting()] == ["a", "b"]
+    assert [one.id for one in journal.list_waiting()] == ["a", "b"]
 
 
 def test_a_folder_where_the_journal_should_be_is_said(tmp_path: Path) -> None:

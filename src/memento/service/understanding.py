@@ -307,7 +307,7 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
 def work(service: Service) -> float | None:
     """Try every note that is due and readable; return the seconds until the next one is due, or None when none waits."""
     unreadable = set()
-    for one in queue.review.list_waiting(service.stores):
+    for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
             return None
         # A new process tries at once what an earlier one postponed; another node may be working on it.
@@ -318,9 +318,7 @@ def work(service: Service) -> float | None:
             retry_note(task, service.new_agents(), service)
         else:
             unreadable.add(one.note)
-    due = [
-        one.retry_at for one in queue.review.list_waiting(service.stores) if one.retry_at and one.note not in unreadable
-    ]
+    due = [one.retry_at for one in queue.list_waiting(service.stores) if one.retry_at and one.note not in unreadable]
     wait_s = max((min(due) - now()).total_seconds(), 0.05) if due else None
     # Nobody wakes this worker for notes that a dead node has accepted.
     return min(wait_s or _LOOK_S, _LOOK_S) if service.stores.is_shared else wait_s
@@ -386,7 +384,7 @@ def resume(service: Service) -> None:
         service.reader.wake()
     if service.settings.capture.is_on:
         service.capturer.wake()
-    if service.stores.is_shared or queue.review.list_waiting(service.stores):
+    if service.stores.is_shared or queue.list_waiting(service.stores):
         service.consolidator.wake()
 
 

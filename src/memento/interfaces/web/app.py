@@ -333,9 +333,7 @@ def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
     cases.begin(_FRESH_S)
     gauges = list(list_gauges(service.watch.report(fresh_s=_FRESH_S), service.stores))
     with suppress(BackendError):
-        gauges.append(
-            ("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.review.list_waiting()))
-        )
+        gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.list_waiting())))
     return telemetry.exposition(gauges) + "".join(_write_gauges(cases.wait(until) or []))
 
 

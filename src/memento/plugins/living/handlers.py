@@ -113,7 +113,7 @@ def list_fading(operation: operations.ListFading, context: Context) -> tuple[Fad
     """Look up a page of the memories that fade."""
     context.require_page(operation.limit, operation.offset)
     scope, knobs = context.scope(operation.namespace), context.settings.living
-    return strengths.living.list_fading(
+    return strengths.list_fading(
         operation.limit, operation.offset, scope, context.stores.clock(), context.stores, knobs
     )
 

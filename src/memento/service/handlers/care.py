@@ -431,7 +431,7 @@ def status(operation: operations.Status, context: Context) -> Report:
     report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
     proposals = 0
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
-        proposals = sum(one.state == "proposed" for one in context.service.journal.review.list_waiting(scope))
+        proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))
     counts = context.service.redactor.count_by_kind(scope)
     mode = context.settings.capture.find_mode(scope.namespace)
     proxied = count_chats() if context.owns_folder() else None
@@ -467,7 +467,7 @@ def _compare(service: Service, harm: str | None) -> list[Difference]:
 
 def _list_waiting(parts: Backends) -> Iterator[Difference]:
     """Yield the notes that are not understood yet: waiting ones, and those given up until `retry`."""
-    for one in queue.review.list_waiting(parts, ("pending", "failed")):
+    for one in queue.list_waiting(parts, ("pending", "failed")):
         times = f" after {one.attempts} attempts" if one.attempts else ""
         state = (
             "waits to be understood"

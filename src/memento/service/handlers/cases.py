@@ -106,7 +106,7 @@ def add_cases(operation: operations.AddCases, context: Context) -> tuple[IRI, ..
         ]
         iris = tuple(one.case.iri for one in cases)
         save_cases(cases, Change(), domain, writer)
-        lifecycle.cases.prune(domain, options, writer)
+        lifecycle.prune_cases(domain, options, writer)
     return iris
 
 
@@ -199,7 +199,7 @@ def list_cases(operation: operations.ListCases, context: Context) -> tuple[CaseS
         context.require_text(operation.task, "task")
     with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
-        cases = lifecycle.cases.list(operation.limit, operation.offset, domain, name, context.stores, operation.task)
+        cases = lifecycle.list_cases(operation.limit, operation.offset, domain, name, context.stores, operation.task)
         log_read("cases.list", [one.iri for one in cases], scope, context)
         return cases
 
@@ -288,7 +288,7 @@ def prune_cases(operation: operations.PruneCases, context: Context) -> tuple[IRI
     options = replace(options, limit=operation.keep, prune=operation.strategy or options.prune)
     with context.service.writing:
         scope, _, domain = domain_of(operation.domain, operation.namespace, context, "write")
-        return lifecycle.cases.prune(domain, options, writer_of(scope, context))
+        return lifecycle.prune_cases(domain, options, writer_of(scope, context))
 
 
 def _keeps_looks(domain: Domain, context: Context) -> bool:
@@ -390,7 +390,7 @@ def complete_case(operation: operations.CompleteCase, context: Context) -> Compl
             debt = credit.assign_credit(retrieval, earned, {}, domain, writer)
         save_cases([case], ends + debt.change if debt else ends, domain, writer, "cases.complete")
         credited = credit.apply_credit(debt, domain, writer) if debt else None
-        pruned = lifecycle.cases.prune(context.service.domains.open(domain.graph), options, writer)
+        pruned = lifecycle.prune_cases(context.service.domains.open(domain.graph), options, writer)
         return Completed(case=case.case.iri, reward=earned, credited=credited, pruned=pruned)
 
 

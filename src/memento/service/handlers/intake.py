@@ -523,14 +523,14 @@ def capture(operation: operations.Capture, context: Context) -> Capturing:
 
 def take_captured(service: Service) -> float | None:
     """Note a batch of waiting entries of the journal; return the seconds until the next look."""
-    if service.degraded or not service.journal.review.list_waiting():
+    if service.degraded or not service.journal.list_waiting():
         return _LOOK_S if service.settings.capture.is_on else None
     with service.journal.taking() as is_ours:
         return _take_some(service) if is_ours else _LOOK_S
 
 
 def _take_some(service: Service) -> float | None:
-    waiting = [one for one in service.journal.review.list_waiting() if one.state == "waiting"]
+    waiting = [one for one in service.journal.list_waiting() if one.state == "waiting"]
     if not waiting:
         return _LOOK_S if service.settings.capture.is_on else None
     batch = waiting[:BATCH]
@@ -600,9 +600,7 @@ def list_proposals(operation: operations.Proposals, context: Context) -> tuple[P
 
 
 def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
-    return [
-        one for one in context.service.journal.review.list_waiting(context.scope(namespace)) if one.state == "proposed"
-    ]
+    return [one for one in context.service.journal.list_waiting(context.scope(namespace)) if one.state == "proposed"]
 
 
 def _choose_proposals(
@@ -644,9 +642,9 @@ def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tu
     scope = context.scope(operation.namespace)
     found = [
         LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")
-        for one in context.service.journal.review.list_waiting(scope)
+        for one in context.service.journal.list_waiting(scope)
     ]
-    for waiting in queue.review.list_waiting(context.stores, ("pending", "failed")):
+    for waiting in queue.list_waiting(context.stores, ("pending", "failed")):
         if (waiting.scope.tenant, waiting.scope.namespace) != (scope.tenant, scope.namespace):
             continue
         if (task := queue.load_task(waiting, context.stores)) and task.run:

@@ -104,7 +104,7 @@ def retry(operation: notes.Retry, context: Context) -> tuple[NoteStatus, ...]:
     context.access.needs("write")
     context.require_writable()
     states = []
-    for one in queue.review.list_waiting(context.stores, ("pending", "failed")):
+    for one in queue.list_waiting(context.stores, ("pending", "failed")):
         if one.scope.tenant != context.access.tenant or not context.access.sees(one.scope.namespace):
             continue
         if task := queue.load_task(one, context.stores):
