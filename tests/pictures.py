@@ -15,7 +15,6 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memento.interfaces.notebook import Rows, answer
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
@@ -58,8 +57,7 @@ def list_claims(memento: Memento) -> list[Claim]:
     """Tell a memory the notes and return the states that it claims, in the order in which they began."""
     for content, at in NOTES:
         memento.note(content, at=at)
-    rows = answer(memento, QUERY)
-    assert isinstance(rows, Rows)
+    rows = memento.query(QUERY)
     return [
         Claim(
             f"{row['owner'] or 'you'} · {row['relation']}", str(row["value"]), _time(row["since"]), _end(row["until"])

@@ -126,7 +126,7 @@ def test_a_method_helps_with_its_arguments(memento: Memento) -> None:
 
 def test_former_names_work_and_say_the_new_one(memento: Memento) -> None:
     with pytest.warns(DeprecationWarning, match=r"`memento\.import_notes` is `memento\.intake\.import_notes` now"):
-        imported = memento.intake.import_notes([{"content": "I live in Lisbon."}])  # type: ignore[attr-defined]
+        imported = memento.import_notes([{"content": "I live in Lisbon."}])  # type: ignore[attr-defined]
     assert isinstance(imported, Imported) and imported.memories == 1
     with pytest.raises(AttributeError, match="no attribute 'recal'"):
         memento.recal("Lisbon")  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import getdoc
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -38,6 +39,7 @@ from memento.interfaces.web.app import create_app
 from memento.operations import PLUGGED, TABLE, Operation, fields_of, name_of
 from memento.operations.base import complete, places_of, route_of
 from memento.python import Memento, open_memento
+from memento.python.methods import METHODS
 from memento.settings import ConsolidationSettings, EmbeddingSettings, Settings, groups, without_plugins
 
 SMALL = Settings(
@@ -178,7 +180,7 @@ def _check_call(call: Operation[Any], memento: Memento, client: FlaskClient) -> 
     operation, name = type(call), name_of(type(call))
     complete(operation)
     try:
-        answer = getattr(memento, name)(**{one: getattr(call, one) for one in fields_of(operation)})
+        answer = attrgetter(METHODS[name])(memento)(**{one: getattr(call, one) for one in fields_of(operation)})
     except MementoError as error:
         return [f"{name}: fails: {error}"]
     if "rest" in operation.absent or operation.right != "read":

@@ -288,8 +288,8 @@ PYTHON: Sequence[tuple[str, Callable[[Memento], object], Says]] = (
     ("an update as a query", lambda m: m.query("CLEAR ALL"), ("update", "`update` takes it")),
     ("a missing file", lambda m: m.intake.import_rdf("missing.trig"), ("missing.trig", "No such file")),
     ("no format", lambda m: m.export("all.xyz"), ("'all.xyz'", "trig")),
-    ("a verdict as text", lambda m: m.feedback(m.list()[0].iri, "success"), ("helped must be true or false",)),  # type: ignore[arg-type]
-    ("an open expression", lambda m: m.evaluate("(recall"), ("line 1",)),
+    ("a verdict as text", lambda m: m.living.feedback(m.list()[0].iri, "success"), ("helped must be true or false",)),  # type: ignore[arg-type]
+    ("an open expression", lambda m: m.living.evaluate("(recall"), ("line 1",)),
 )
 
 

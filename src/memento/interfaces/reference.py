@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
@@ -27,7 +28,7 @@ from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
-from memento.operations import GROUPS, TABLE, THEMES, Field, Operation, fields_of, name_of
+from memento.operations import GROUPS, PLUGGED, TABLE, THEMES, Field, Operation, fields_of, name_of
 from memento.operations.base import (
     LOCAL,
     Interface,
@@ -475,14 +476,25 @@ def write_signatures() -> str:
     body += _write_stubs(methods.Everyday, used)
     head = ['"""', "The methods of a memory, for type checkers and editors.", ""]
     head += [MADE.format(source="`src/memento/operations/`"), '"""', ""]
-    for module, known in _KNOWN.items():
+    for module, known in {**_KNOWN, **_list_plugged_nouns()}.items():
         names = sorted(used.intersection(known))
         head += [""] if module == "memento.iris" else []
-        if module == "memento.model":
+        if len(names) > 5:
             head += [f"from {module} import (", *(f"    {name}," for name in names), ")"]
         else:
             head += [f"from {module} import {', '.join(names)}"]
     return "\n".join([*head, *body]) + "\n"
+
+
+def _list_plugged_nouns() -> dict[str, list[str]]:
+    """List the classes that operations of plug-ins take and return, by the module that has them."""
+    found: dict[str, list[str]] = {}
+    for module in {sys.modules[TABLE[name].__module__]: None for name in PLUGGED}:
+        for name, one in vars(module).items():
+            is_noun = isinstance(one, type) and not issubclass(one, Operation)
+            if is_noun and one.__module__.startswith(f"{module.__package__}."):
+                found.setdefault(one.__module__, []).append(name)
+    return found
 
 
 def _write_stubs(owner: type, used: set[str]) -> Iterator[str]:

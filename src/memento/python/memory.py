@@ -39,11 +39,6 @@ class Memory(Everyday, metaclass=_Listed):
     the namespace that it works on; default that of the memory.
     """
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Callable[..., Any]:
-            """Return the method for an operation of a plug-in, which is a method like the others when the program runs."""
-
     on_notice: Callable[[str], None] = staticmethod(lambda notice: None)
     """Called with the notice about an answer that has no field `notice`: for example that the namespace has no memories."""
 

@@ -89,6 +89,14 @@ from memento.model import (
     Upgraded,
 )
 from memento.ports import Progress
+from memento.plugins.living.nouns import (
+    Activated,
+    Archived,
+    Evaluated,
+    FadingMemory,
+    Followed,
+    Item,
+)
 
 class AdminMethods:
     """A descriptor: the methods of a group, bound to a memory."""

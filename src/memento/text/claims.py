@@ -448,6 +448,8 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_label(token, sentence, at, context)
         if token.i == sentence.start:
             yield from _of_return(token, at)
+        if token.lemma_ in words("replacing"):
+            yield from _of_replaced(token, at)
         if token.lower_ in ("not", "no") and (value := _find_dropped(token)) is not None:
             base = Assertion(owner=USER, relation="use", value="", start=token.idx, end=token.idx + 3, sentence=at)
             dropped = _name(value) if value.pos_ == "PROPN" else value.text
@@ -1283,7 +1285,7 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         )
         if named is not None and _is_name(named):  # "my contract with Acme ended"
             base = replace(base, ends=(("*", _text_of(named)),))
-        return replace(
+        ended = replace(
             base,
             owner=owner or USER,
             relation=verb.lemma_.lower(),
@@ -1292,6 +1294,8 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
             is_event=True,
             is_over=True,
         )
+        after = _find_replacement(verb) if passive else None
+        return ended if after is None else replace(_with_value(ended, after), instead=(_text_of(subject),))
     particle = next(
         (
             child.lower_
@@ -1326,6 +1330,27 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     claim = _noun_claim(subject, targets[0], base, context)
     moved = claim.kind in ("time", "number")  # "rehearsals have moved to Mondays"
     return replace(claim, changed=True, tense="present", is_event=False, is_property=claim.is_property or moved)
+
+
+def _find_replacement(verb: Token) -> Token | None:
+    """Return what takes the place of something: the heat pump of "replaced by a heat pump"."""
+    if verb.lemma_ not in words("replacing"):
+        return None
+    return next(
+        (one for child in verb.children if child.lower_ == "by" for one in child.children if one.dep_ == "pobj"), None
+    )
+
+
+def _of_replaced(verb: Token, at: int) -> Iterator[Assertion]:
+    """Yield what took the place of something that a fragment names: "Boiler dead, replaced by a heat pump"."""
+    if verb.tag_ != "VBN" or any(one.dep_ in (*SUBJECTS, "auxpass") for one in verb.children) or verb.dep_ == "conj":
+        return
+    before = verb.doc[verb.sent.start : verb.i]
+    old = next((one for one in before if one.pos_ in ("NOUN", "PROPN") and one.dep_ != "compound"), None)
+    after = _find_replacement(verb)
+    if old is not None and after is not None:
+        base = Assertion(owner=USER, relation=verb.lemma_, value="", start=old.left_edge.idx, end=verb.idx, sentence=at)
+        yield replace(_with_value(base, after), is_event=True, tense="past", instead=(_plain(old),))
 
 
 def _is_one_person(noun: Token) -> bool:

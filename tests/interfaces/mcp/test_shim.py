@@ -62,7 +62,7 @@ def asked(method: str, own: object = 1, **params: object) -> Json:
 
 async def lists(client: Client) -> list[Json]:
     found = [
-        await client.cases.list_tools(),
+        await client.list_tools(),
         await client.list_resources(),
         await client.list_resource_templates(),
         await client.list_prompts(),

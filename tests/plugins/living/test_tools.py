@@ -31,7 +31,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Me
 
 
 async def description(client: Client) -> str:
-    [tool] = [one for one in (await client.cases.list_tools()).tools if one.name == EXPRESSION_TOOL]
+    [tool] = [one for one in (await client.list_tools()).tools if one.name == EXPRESSION_TOOL]
     return str(tool.description)
 
 
