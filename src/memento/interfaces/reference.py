@@ -28,7 +28,7 @@ from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import USUAL, Tool
 from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
-from memento.operations import GROUPS, PLUGGED, TABLE, THEMES, Field, Operation, fields_of, name_of
+from memento.operations import PLUGGED, TABLE, THEMES, Field, Operation, fields_of, name_of
 from memento.operations.base import (
     LOCAL,
     Interface,
@@ -249,9 +249,10 @@ def write_python() -> str:
     ]
     lines += ["", "## What one uses every day", *_write_function("query", Memory.query)]
     lines += [line for name, path in methods.METHODS.items() if "." not in path for line in _write_method(name, path)]
-    for group, sentence in GROUPS.items():
+    opened = {name: one for name, one in vars(methods.Everyday).items() if isinstance(one, methods.Opened)}
+    for group, one in opened.items():
         paths = {name: path for name, path in methods.METHODS.items() if path.startswith(f"{group}.")}
-        lines += ["", f"## memento.{group}", "", sentence]
+        lines += ["", f"## memento.{group}", "", one.group.__doc__ or ""]
         lines += [line for name, path in paths.items() for line in _write_method(name, path)]
         if group == "intake":
             lines += _write_function("intake.import_files", methods.Intake.import_files)

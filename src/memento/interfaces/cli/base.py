@@ -321,14 +321,14 @@ class Subcommands(click.Group):
 def _find_left_out(ctx: click.Context) -> frozenset[str]:
     """Return the plug-ins that are switched off. The settings are read only where there may be some: help must be quick."""
     chosen = ctx.find_object(Chosen) or Chosen()
-    file = chosen.folder.settings_file
-    may_be_set = any(name.startswith("MEMENTO_") for name in os.environ) or Path(".env").is_file()
-    if not (may_be_set or file.is_file() or file.with_name(".env").is_file()):
-        return frozenset()
-    from memento.settings import home_and_namespace, load_client
-
-    home = chosen.home or home_and_namespace()[0]
     try:
+        file = chosen.folder.settings_file
+        may_be_set = any(name.startswith("MEMENTO_") for name in os.environ) or Path(".env").is_file()
+        if not (may_be_set or file.is_file() or file.with_name(".env").is_file()):
+            return frozenset()
+        from memento.settings import home_and_namespace, load_client
+
+        home = chosen.home or home_and_namespace()[0]
         return load_client(Path(home) / file.name if home else file).plugins.left_out
     except MementoError:  # the command itself says what is wrong; help must work
         return frozenset()
