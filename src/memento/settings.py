@@ -650,7 +650,7 @@ class ConsolidationSettings:
     description_chars: int = constant(2000)
     read_imports: bool = knob(
         True,
-        "read in the background what rows claim that are imported as they are; if false, `memento upgrade` reads them",
+        "read in the background what rows claim that are imported as they are; if false, `memento store upgrade` reads them",
     )
     retries: Natural = knob(5, "how often a note that could not be understood is retried")
     # Seconds before the first retry; doubles each time.

@@ -20,7 +20,7 @@ from memento.python.client import Client
 from memento.python.memory import Memory
 from memento.service import Context, Service, close_service, handle, open_service, serve_at, warm_up
 from memento.service.understanding import resume
-from memento.settings import Settings
+from memento.settings import Settings, groups
 
 if TYPE_CHECKING:
     from memento.ports import Progress
@@ -232,10 +232,10 @@ def _raise_if_different(opened: _OpenFolder, wanted: Settings, scope: Scope, clo
 
 def _list_differences(one: Settings, other: Settings) -> list[str]:
     """Return the names of the settings that differ, as `land.seeds`."""
-    groups = [(group.name, getattr(one, group.name), getattr(other, group.name)) for group in fields(Settings)]
+    here, there = dict(groups(one)), dict(groups(other))
     return [
         f"{name}.{setting.name}"
-        for name, here, there in groups
-        for setting in fields(here)
-        if getattr(here, setting.name) != getattr(there, setting.name)
+        for name in here
+        for setting in fields(here[name])
+        if name not in there or getattr(here[name], setting.name) != getattr(there[name], setting.name)
     ]

@@ -13,8 +13,8 @@ from siege.asked import GIVEN_UP, Came, Request
 from siege.raw import UNFINISHED, post
 from w3c.endpoint import Endpoint
 
-SLOW = "SELECT (COUNT(*) AS ?n) { GRAPH ?graph { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } }"
-STREAM = "SELECT * { GRAPH ?graph { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } }"
+SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+STREAM = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
 
 
 def exchanged(endpoint: Endpoint, name: str, sent: bytes, wanted: Sequence[int | str], patience_s: float) -> Came:

@@ -238,7 +238,7 @@ LISTED: dict[str, tuple[str, ...]] = {
     "Bring in and take out": ("import", "export", "ingest", "files", "inbox", "sync", "backup", "restore", "graph"),
     "Run and protect": (
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
-        *("plugins", "upgrade"),
+        "plugins",
     ),
     "Plug-ins": ("keys", "cases", "session"),
 }
@@ -265,6 +265,7 @@ OLD_NAMES: Mapping[str, str] = {
     "walk": "keys walk",
     "remember": "keys remember",
     "pages": "session pages",
+    "upgrade": "store upgrade",
 }
 """Commands of earlier versions that are now in a group: they still work under their old names, which no help shows."""
 
