@@ -34,7 +34,7 @@ QUERY = """PREFIX mem: <http://purl.org/memento/>
 SELECT ?owner ?relation ?value ?since ?until WHERE {
   ?claim mem:owner ?o ; mem:relationName ?relation ; mem:valueText ?value ; mem:validAt ?since .
   OPTIONAL { ?o mem:name ?owner } OPTIONAL { ?claim mem:invalidAt ?until }
-} ORDER BY ?since"""
+} ORDER BY ?since ?relation ?value"""
 FIRST, LAST, THEN = (
     datetime(2022, 1, 1, tzinfo=UTC),
     datetime(2025, 9, 1, tzinfo=UTC),

@@ -37,6 +37,7 @@ from rdflib.plugins.sparql.parser import parseQuery, parseUpdate
 from memento.interfaces.cli import main
 from memento.plugins.living.sexpr.forms import read_forms
 from memento.python import Memory
+from memento.python.methods import METHODS
 from memento.settings import Settings, groups
 from memento.settings import table as document_settings
 from proxied import in_front_of
@@ -408,8 +409,9 @@ def test_every_setting_that_a_page_names_is_one() -> None:
     for page in EVERY:
         for section, name in re.findall(r"`([a-z]+)\.([a-z_]+)`", page.read_text(encoding="utf-8")):
             group = known.get(section)
-            # The name of a file, or of an event, may look the same.
+            # The name of a file, of an event, or of a method in its group may look the same.
             is_other = name in ENDINGS or any(f"{quote}{section}.{name}" in code for quote in "\"'{")
+            is_other = is_other or f"{section}.{name}" in METHODS.values()
             if group is not None and not is_other and not hasattr(group, name):
                 faults.append(f"{page.relative_to(ROOT)}: {section}.{name}")
     assert faults == []
