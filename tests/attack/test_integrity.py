@@ -331,7 +331,7 @@ def test_what_is_written_is_for_its_owner_alone_also_where_it_was_not(tmp_path: 
         (tmp_path / "old.trig").chmod(0o644)
         with open_memento(home, configured=OFFLINE) as memento:
             for name in ("all.trig", "all.nq.gz", "old.trig"):
-                memento.export(tmp_path / name)
+                memento.export(tmp_path / name, overwrite=name == "old.trig")
             memento.note("I work at Google.")
             memento.admin.backup(tmp_path / "backups")
             backup = next((tmp_path / "backups").iterdir())

@@ -320,14 +320,13 @@ def test_what_is_in_an_object_store_is_read_from_the_disk(copied: Callable[[str]
     engine.put([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
     where = Where(graphs=[G])
     engine.count(where)
-    before = count_settled_requests()
-    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
-    assert engine.words(["tea"], 1, where)[0].iri == entry(1).iri
-    assert engine.linked(["label:4"], 1, where)[0].iri == entry(4).iri
-    assert len(engine.records([entry(2).iri])) == 1
-    assert count_requests() - before <= 8  # two looks at each for what is new
-    with patch.object(local_copy, "_FRESH_S", 600.0):
-        engine.nearest(vector(2), 1, where)
+    with patch.object(local_copy, "_FRESH_S", 600.0):  # so that it does not depend on how fast the machine is
+        before = count_settled_requests()
+        assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+        assert engine.words(["tea"], 1, where)[0].iri == entry(1).iri
+        assert engine.linked(["label:4"], 1, where)[0].iri == entry(4).iri
+        assert len(engine.records([entry(2).iri])) == 1
+        assert count_requests() - before <= 8  # two looks at each for what is new
         before = count_settled_requests()
         engine.nearest(vector(2), 1, where)
         assert count_requests() == before
