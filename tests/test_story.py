@@ -330,7 +330,7 @@ def test_a_recollection_is_walked_and_printed(memento: Memento) -> None:
     assert str(found) == str(found.memories[0])
     empty = str(memento.recall("What is my shoe size?", namespace="empty")).splitlines()
     assert empty == [
-        "Note: nothing is remembered in a namespace 'empty': `status` lists those there are",
+        "Note: nothing is remembered in a namespace 'empty': the status lists those there are",
         "No memory answers this.",
     ]
 
