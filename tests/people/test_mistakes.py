@@ -123,7 +123,7 @@ SHELL: Sequence[tuple[Sequence[str], Says]] = (
     (["import", "broken.ttl"], ("broken.ttl line 1", "column")),
     (["import", "row.jsonl", "--from", "nosuch"], ("'nosuch'", "chatgpt, claude")),
     (["import", ".env"], (".env",)),
-    (["export", "all.xyz"], ("all.xyz'", "trig (.trig)", "csv (.csv)")),
+    (["export", "all.xyz"], ("'all.xyz'", "trig (.trig)", "csv (.csv)")),
     (["query", "SELEC ?s"], ("line 1, column 1", "'SELEC'")),
     (["query", "INSERT DATA { <urn:a> <urn:b> <urn:c> }"], ("update", "`memento graph update`")),
     (["query", "ASK { SERVICE <http://example.org/> { ?s ?p ?o } }"], ("SERVICE", "yourself")),
@@ -287,7 +287,7 @@ PYTHON: Sequence[tuple[str, Callable[[Memento], object], Says]] = (
     ("no SPARQL", lambda m: m.query("SELEC"), ("line 1, column 1", "'SELEC'")),
     ("an update as a query", lambda m: m.query("CLEAR ALL"), ("update", "`update` takes it")),
     ("a missing file", lambda m: m.intake.import_rdf("missing.trig"), ("missing.trig", "No such file")),
-    ("no format", lambda m: m.export("all.xyz"), ("all.xyz'", "trig")),
+    ("no format", lambda m: m.export("all.xyz"), ("'all.xyz'", "trig")),
     ("a verdict as text", lambda m: m.living.feedback(m.list()[0].iri, "success"), ("helped must be true or false",)),  # type: ignore[arg-type]
     ("an open expression", lambda m: m.living.evaluate("(recall"), ("line 1",)),
 )

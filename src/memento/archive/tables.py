@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
@@ -190,7 +190,8 @@ def find_form(name: str) -> Form | TableForm:
         named = [(form.name, form.suffixes[0]) for form in FORMS if form.name != "rdfxml"]
         named += [(form.name, form.suffixes[0]) for form in TABLE_FORMS]
         known = ", ".join(f"{of} ({suffix})" for of, suffix in named)
-        raise InputError(f"{name[:80]!r} is no format of an export: choose one of {known}") from error
+        said = PurePath(name).name if PurePath(name).is_absolute() else name
+        raise InputError(f"{said[:80]!r} is no format of an export: choose one of {known}") from error
 
 
 _ID = re.compile(rb'"id"\s*:\s*"urn:memento:(?:memory|case):')
