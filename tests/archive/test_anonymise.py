@@ -118,7 +118,7 @@ def test_pseudonyms_are_others_each_time_unless_a_key_is_kept(memento: Memento, 
     key = tmp_path / "key"
     key.write_text("a key that is kept for pseudonyms")
     kept = [rows(memento, tmp_path / f"{number}.jsonl", pseudonym_key_file=key) for number in range(2)]
-    fresh = [rows(memento, tmp_path / f"{number}.jsonl") for number in range(2)]
+    fresh = [rows(memento, tmp_path / f"fresh-{number}.jsonl") for number in range(2)]
 
     assert kept[0] == kept[1]
     assert fresh[0] != fresh[1]
