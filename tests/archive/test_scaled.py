@@ -114,7 +114,7 @@ def move(one: Memento, other: Memento, folder: Path) -> None:
     """Take every tenant's memory from one to the other."""
     for tenant in TENANTS:
         file = folder / f"{tenant}.trig"
-        views(one)[tenant].export(file)
+        views(one)[tenant].export(file, overwrite=True)
         views(other)[tenant].intake.import_rdf(file)
 
 
