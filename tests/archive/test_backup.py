@@ -206,8 +206,15 @@ def test_a_folder_with_other_things_is_left_alone(memento: Memento, tmp_path: Pa
         memento.admin.backup(tmp_path / "mine" / "letter.txt")
     with pytest.raises(NotFound, match="no backup"):
         memento.admin.restore(tmp_path / "mine")
-    with pytest.raises(InputError, match="from the root"):
-        memento.admin.backup("backups")
+
+
+def test_a_backup_goes_where_the_caller_is_if_its_folder_is_relative(
+    memento: Memento, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    memento.admin.backup("backups")
+
+    assert [one.is_dir() for one in (tmp_path / "backups").iterdir()] == [True]
 
 
 def test_tokens_are_in_no_backup_and_settings_come_back_where_there_are_none(memento: Memento, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_calls_resources_and_prompts_are_those_of_the_service(memory: Memento, a
     assert noted.startswith("Noted: ")
     assert "Škoda" in found
     assert "Memory of the user" in manifest
-    assert wrong == "question must not be empty"
+    assert wrong == "query must not be empty"
 
 
 @eras

@@ -323,7 +323,7 @@ def _find_left_out(ctx: click.Context) -> frozenset[str]:
     """Return the plug-ins that are switched off. The settings are read only where there may be some: help must be quick."""
     chosen = ctx.find_object(Chosen) or Chosen()
     try:
-        file = chosen.folder.settings_file
+        file = chosen.home_folder / "memento.toml"  # help makes no folder
         may_be_set = any(name.startswith("MEMENTO_") for name in os.environ) or Path(".env").is_file()
         if not (may_be_set or file.is_file() or file.with_name(".env").is_file()):
             return frozenset()
