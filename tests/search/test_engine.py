@@ -617,7 +617,7 @@ def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path) -> N
 def test_an_engine_whose_table_is_gone_says_how_it_is_made_again(tmp_path: Path) -> None:
     engine = Lance(str(tmp_path / "lance"), None, D)
     rmtree(tmp_path / "lance")
-    with pytest.raises(EngineError, match="memento rebuild") as caught:
+    with pytest.raises(EngineError, match="memento care rebuild") as caught:
         engine.count(Where(graphs=[G]))
     assert ".rs:" not in str(caught.value)
     engine.clear()
