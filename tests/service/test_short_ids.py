@@ -34,7 +34,9 @@ def test_an_end_that_several_have_is_refused_with_their_names(memento: Memento) 
 def test_an_end_that_none_has_is_no_iri_and_the_message_says_which_ends_there_are(
     memento: Memento, end: str, status: int
 ) -> None:
-    told = f"iri: '{end}' is neither an IRI nor the end of an IRI .* at least its last five characters, as lists show them"
+    told = (
+        f"iri: '{end}' is neither an IRI nor the end of an IRI .* at least its last five characters, as lists show them"
+    )
     with pytest.raises(NotFound, match=told) as refused:
         memento.get(end)
     assert refused.value.status == status
