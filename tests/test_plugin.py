@@ -248,6 +248,23 @@ def test_a_clash_is_noticed_in_every_kind(tmp_path: Path) -> None:
     ]
 
 
+def test_a_plugin_cannot_have_the_name_of_a_method(tmp_path: Path) -> None:
+    source = """
+from memento.operations.base import Operation
+from memento.plugin import Plugin
+plugin = Plugin(name="note", summary="Clashes.", operations="note_4")
+
+GROUP = "note"
+
+class Tides(Operation["int"], frozen=True):
+    route = "GET /tides"
+"""
+    install(tmp_path, "note", source)
+    done = run("import memento.python", tmp_path)
+
+    assert "methods: Memento and the plug-in note both have 'note'" in done.stderr.splitlines()[-1]
+
+
 def test_two_distributions_with_one_plugin_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, "living", "plugin = None")
     done = run("from memento import plugin; plugin.find_plugins()", tmp_path)

@@ -3,7 +3,7 @@ Test a plug-in: open small memories with it and without it, and check all that c
 
     def test_tides():
         with memory(plugins=["tides"]) as memento:
-            assert memento.tide(...)
+            assert memento.tides.tide(...)
 
     def test_it_is_a_good_plugin():
         assert check_plugin("tides", lambda memento: [Tide(...)]) == []

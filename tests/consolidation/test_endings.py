@@ -64,6 +64,29 @@ def tell(memento: Memento, *notes: str) -> list[str]:
     return [f"{one.words} ← {one.by}" for one in ended(memento)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "relation", "value"),
+    [
+        ("Our caterer is Rosmarin.", "Switched from Rosmarin to Tafelhaus.", "caterer", "Tafelhaus"),
+        ("Our caterer is Rosmarin.", "Rosmarin was replaced by Tafelhaus.", "caterer", "Tafelhaus"),
+        ("My fee is 60.", "fee 60 -> 70 from May", "fee", "70"),
+        ("Our printer is a Brother.", "Printer dead, replaced by a Canon.", "printer", "a Canon"),
+    ],
+)
+def test_what_replaces_a_value_becomes_what_that_one_was(
+    memento: Memento, before: str, after: str, relation: str, value: str
+) -> None:
+    assert len(tell(memento, before, after)) == 1
+    [newest] = memento.list()
+    claims = memento.query(
+        "PREFIX mem: <http://purl.org/memento/> SELECT ?relation ?value "
+        "{ ?claim mem:relationName ?relation ; mem:valueText ?value FILTER NOT EXISTS { ?claim mem:invalidAt ?end } }"
+    )
+
+    assert newest.content == after
+    assert (relation, value) in [tuple(row) for row in claims]
+
+
 # What ends ------------------------------------------------------------------------------------------------------------------------
 
 

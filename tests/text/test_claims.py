@@ -51,6 +51,11 @@ def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
         ("We have a new dentist, Dr Lenz.", ("USER", "dentist", "Dr Lenz", PRESENT, "fact", True)),
         ("The standup was moved to 9:40.", ("USER", "standup", "9:40", PRESENT, "fact", True)),
         ("Nadia married Tom in 2019.", ("Nadia", "partner", "Tom", PAST, "fact", True)),
+        ("Optician: Dr Amsel. She is kind.", ("USER", "optician", "Dr Amsel", PRESENT, "fact", True)),
+        ("Roofer: Bo Lind, 80 an hour. Gutters next.", ("USER", "roofer", "Bo Lind", PRESENT, "fact", True)),
+        ("The council raised the fee to 70.", ("USER", "fee", "70", PRESENT, "fact", True)),
+        ("Harvest -> Toggl since May", ("USER", "change to", "Toggl", PRESENT, "fact", True)),
+        ("Kettle dead, replaced by a Bosch.", ("USER", "replace", "a Bosch", PAST, "fact", True)),
     ],
 )
 def test_a_sentence_states_a_claim(sentence: str, claim: tuple[str, str, str, str, str, bool]) -> None:
@@ -62,6 +67,11 @@ def test_a_sentence_states_a_claim(sentence: str, claim: tuple[str, str, str, st
 )
 def test_a_question_a_command_and_a_greeting_state_nothing(text: str) -> None:
     assert read_claims(text) == []
+
+
+@pytest.mark.parametrize("text", ["Bo quoted 6,100, plus tax.", "Fee: see the leaflet. The council raised it."])
+def test_a_measure_or_an_explanation_is_nobodys_property(text: str) -> None:
+    assert [tell(one) for one in read_claims(text) if one.is_property or one.relation.endswith(" in")] == []
 
 
 def test_the_words_of_a_claim_are_a_span_of_its_passage() -> None:

@@ -260,7 +260,7 @@ def _attach(paths: Mapping[str, str]) -> None:
     for name, path in paths.items():
         group, _, method = path.rpartition(".")
         if of := PLUGGED.get(name):
-            plugin.refuse_clash("methods", owners, (path,), of)
+            plugin.refuse_clash("methods", owners, (path, group), of)
         if group not in _GROUPS and group:
             about = (inspect.getdoc(sys.modules[TABLE[name].__module__]) or "").partition("\n")[0]
             _GROUPS[group] = type(

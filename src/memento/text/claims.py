@@ -310,21 +310,12 @@ def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) 
             claims = _read_doc(rest, start + label.end(), number, context)
             return claims, number + len(list(rest.sents))
     claims = _read_doc(doc, start, number, context)
-    named = label and doc.char_span(*label.span("label"), alignment_mode="expand")
-    is_noun = named is not None and named.root.pos_ in ("NOUN", "PROPN", "X") and not _has_verb(named)
-    if (
-        label
-        and is_noun
-        and len(label["label"].split()) <= 3
-        and all(one.start >= start + label.end() for one in claims)
-    ):
-        claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number), *claims]
+    if label and len(label["label"].split()) <= 3 and all(one.start >= start + label.end() for one in claims):
+        tags = {token.tag_ for token in doc if token.idx < label.end("label")}
+        if tags.isdisjoint(("VBD", "VBN", "VBP", "VBZ")):  # the tagger takes "Roofer" for a verb, but none in a tense
+            claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number), *claims]
     claims += [_arrow_claim(arrow, start, number) for arrow in _ARROW.finditer(line)]
     return claims, number + len(list(doc.sents))
-
-
-def _has_verb(words: Span) -> bool:
-    return any(token.pos_ in ("VERB", "AUX") for token in words)
 
 
 def _has_clause(sentence: Span) -> bool:
@@ -1349,8 +1340,10 @@ def _of_replaced(verb: Token, at: int) -> Iterator[Assertion]:
     old = next((one for one in before if one.pos_ in ("NOUN", "PROPN") and one.dep_ != "compound"), None)
     after = _find_replacement(verb)
     if old is not None and after is not None:
+        said = _plain(old)
         base = Assertion(owner=USER, relation=verb.lemma_, value="", start=old.left_edge.idx, end=verb.idx, sentence=at)
-        yield replace(_with_value(base, after), is_event=True, tense="past", instead=(_plain(old),))
+        ended = replace(_with_value(base, after), is_event=True, tense="past", topic=fold(said.lower()), is_over=True)
+        yield replace(ended, instead=(said,))
 
 
 def _is_one_person(noun: Token) -> bool:
