@@ -293,7 +293,7 @@ with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) 
     app = create_app(memento.service).test_client()
     ranked = memento.recall("tea", gate=False, explain=True).memories
     found = {
-        "titles": [one.title for one in memento.list_bookmarks()],
+        "titles": [one.title for one in memento.bookmarks.list()],
         "page": app.get("/bookmarks", headers={"Accept": "text/html"}).text,
         "first": [ranked[0].content, ranked[0].why.get("address", 0.0) > 0],
         "openapi": app.get("/memory/openapi.json").json["paths"]["/bookmarks/list"]["get"]["summary"],
