@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conftest import at
+from measure import fresh_memory
 from memento.model import NoteRow
 from memento.python import Memento
 from memento.retrieval.relevance import asks_in_particular
@@ -60,3 +61,28 @@ def test_who_is_known_by_name_is_never_refused(book: Memento, request_: str) -> 
 def test_a_question_for_a_particular_thing_is_told_from_one_for_all() -> None:
     assert asks_in_particular("What is Ana Costa's surname?", ["ana costa"])
     assert not asks_in_particular("Tell me everything about Ana Costa", ["ana costa"])
+
+
+SHARED = (
+    "Otto is the husband of Ana Costa.",
+    "celery makes Ben Costa ill.",
+    "Otto is the husband of Ben Lopes.",
+    "celery makes Ana Lopes ill.",
+    "Ana Costa lives in Porto.",
+    "Ana Costa is with the harbour clinic now.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the name of Ana Costa's husband?", SHARED[0]),
+        ("What makes Ben Costa ill?", SHARED[1]),
+        ("Which city does Ana Costa live in?", SHARED[4]),
+    ],
+)
+def test_what_was_told_later_about_others_or_something_else_does_not_pass(question: str, answer: str) -> None:
+    with fresh_memory("minilm") as opened:
+        rows = [NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(SHARED, start=1)]
+        opened.intake.import_notes(rows, consolidate=True)
+        assert opened.recall(question).memories[0].content == answer

@@ -161,3 +161,11 @@ def test_an_announced_leaving_ends_a_job_on_its_day(note: str, end: int) -> None
         (kept,) = [one for one in memento.list(past=True) if one.iri == job]
         assert kept.invalid_at is not None
         assert kept.invalid_at.month == end
+
+
+def test_when_at_the_beginning_asks_for_a_time_and_names_none() -> None:
+    with fresh_memory("minilm") as opened:
+        opened.note("Mel and I play squash every Monday at 7.", at="2026-02-02")
+        opened.note("Squash moved to Fridays because the court is taken.", at="2026-04-11")
+        assert "Fridays" in first(opened, "When do I play squash?")
+        assert "Monday" in first(opened, "When did I play squash before it was on Fridays?")

@@ -133,3 +133,15 @@ def test_what_is_his_is_nobodys_where_nobody_was_named() -> None:
     assert read_claims("His boss is Douwe Postma.") == []
     assert [one.owner for one in read_claims("His boss is Douwe Postma.", keeps_open=True)] == [""]
     assert [one.owner for one in read_claims("Karim lives in Turin. His boss is Douwe Postma.")] == ["Karim", "Karim"]
+
+
+@pytest.mark.parametrize(
+    ("question", "steps"),
+    [
+        ("What is the name of Ana Costa's husband?", 1),
+        ("What is Ana's brother called?", 1),
+        ("Where does the brother of Ana work?", 2),
+    ],
+)
+def test_to_ask_for_a_name_is_no_step(question: str, steps: int) -> None:
+    assert read_question(question).steps == steps

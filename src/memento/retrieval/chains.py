@@ -507,16 +507,26 @@ def score_paths(paths: Sequence[Path], steps: int, view: View) -> dict[int, floa
     return {node: value for node, value in _score_memories(parts, view).items() if value > 0}
 
 
-def order_latest_first(chosen: Sequence[Scored[int]], question: str, view: View, at: float) -> list[Scored[int]]:
+def order_latest_first(
+    chosen: Sequence[Scored[int]],
+    question: str,
+    view: View,
+    at: float,
+    sides: NDArray[np.int8] | None = None,
+) -> list[Scored[int]]:
     """
     Return some memories; where several say the same of the same thing in the same words, but for the value, the latest comes first.
+
+    Args:
+        sides: (n,) as `anchor.take_sides` returns them: memories of different sides keep their places.
 
     *But:* not what the user says in the first person, what may hold together, what happens again and again, or a value that the
     question names.
     """
     user = user_of(view.graphs[0])
-    groups: dict[tuple[IRI, str], dict[int, Stated]] = {}
+    groups: dict[tuple[IRI, str, int], dict[int, Stated]] = {}
     for place, one in enumerate(chosen):
+        side = 0 if sides is None else int(sides[place])
         for claim in view.indexes[Claims].of_memory(view.indexes.nodes.iri(one.item)):
             opening, _ = claim.split("" if claim.owner == user else view.indexes.name(claim.owner))
             head, *_ = normalise_label(opening).split() or [""]
@@ -524,7 +534,7 @@ def order_latest_first(chosen: Sequence[Scored[int]], question: str, view: View,
             recurs = may_stand_together(claim.relation) or happens_again
             is_named = claim.value.casefold() in question.casefold()
             if claim.holds(at) and not recurs and not is_named and head not in words("first_person"):
-                groups.setdefault((claim.owner, normalise_label(opening)), {})[place] = claim
+                groups.setdefault((claim.owner, normalise_label(opening), side), {})[place] = claim
     ordered = [*chosen]
     for members in groups.values():
         if len({claim.value for claim in members.values()}) > 1:

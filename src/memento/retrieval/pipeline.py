@@ -281,7 +281,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     signals = ranking.evidence.signals
     if "path" in signals and not timely.looks_back(query.question):  # the end of a chain is its answer
         at = question.asking.at if question.asking else question.view.now.timestamp()
-        ordered = order_latest_first(ordered, query.question, question.view, at)
+        sides = take_sides([one.item for one in ordered], ranking.evidence, question)
+        ordered = order_latest_first(ordered, query.question, question.view, at, sides)
         ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
     judged = ranking.judgement
     if judged is None:

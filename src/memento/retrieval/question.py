@@ -294,6 +294,14 @@ _CHAIN = re.compile(
 )
 
 
+_ASKS_WHO = re.compile(
+    r"\W*(?:who|what|which|how)(?:['’]s|\s+(?:is|are|was|were))(?:\s+the)?(?:\s+\w+)?(?:\s+names?\s+of)?\s+",
+    re.IGNORECASE,
+)
+_NAMING = re.compile(r"(?:['’]s?\s+(?:\w+\s+)?names?|\s+(?:called|named))?\W*", re.IGNORECASE)
+"""The words before and after somebody whose name is asked for: to ask with the answer finds everything else about them."""
+
+
 class Ties:
     """The relations between people, as far as a question asks for them."""
 
@@ -338,6 +346,8 @@ def name_kin(question: str, graph: Store, scope: Scope, indexes: Indexes, asked:
     steps = {name for word in words for way in derive_kin(kin_name(word)) for name, _ in way}
     ties = Ties(graph.select("retrieval/kin", scope.readable, relation=sorted(steps)), asked)
     for match in reversed(chains):
+        if _ASKS_WHO.fullmatch(question[: match.start()]) and _NAMING.fullmatch(question[match.end() :]):
+            continue
         question = _name_chain(question, match, ties, _find_first(match["first"] or match["whom"], scope, indexes))
     return question
 

@@ -49,7 +49,11 @@ _HAPPENINGS = re.compile(
     re.IGNORECASE,
 )
 """A question about what happened in general, not about a person or thing."""
-_POINT = re.compile(r"\b(?P<word>before|while|when|during)\s+(?P<rest>.+)$", re.IGNORECASE)
+_AUXILIARIES = "do|does|did|is|are|am|was|were|has|have|had|will|would|can|could|should|shall|may|might|must"
+_POINT = re.compile(
+    rf"\b(?P<word>before|while|when(?!(?:['’]s)?\s+(?:{_AUXILIARIES})\b|['’]s)|during)\s+(?P<rest>.+)$", re.IGNORECASE
+)
+"""Words that name a time by what was then; "When is …?" asks for a time."""
 
 MADE_UP = ("possible", "report", "condition", "question", "wish", "rumour", "joke")
 """Moods of a memory or claim whose content is not a fact; a plan still counts as news."""
@@ -283,9 +287,10 @@ def order_by_time(
     is_before = point is not None and point["word"].lower() == "before"
     if point and (named := _find_named(point["rest"], places, _asked_for(question, places) if is_before else ())):
         asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
-    groups: dict[int, list[_Place]] = {}
-    for place in places:
-        groups.setdefault(_root(places, place.at), []).append(place)
+    groups: dict[tuple[int, bool], list[_Place]] = {}
+    for place in places:  # when something was true of others says nothing about those whom the question names
+        of_others = sides is not None and bool(sides[place.at] < 0)
+        groups.setdefault((_root(places, place.at), of_others), []).append(place)
     order = list(range(len(chosen)))
     for group in groups.values():
         if len(group) > 1:
@@ -318,7 +323,8 @@ def _by_newness(
 
     near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer. For a j that says
     that something has changed, TURNED · cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not
-    have the question's words.
+    have the question's words. Of two memories about people whom the question names in full, only how much more alike than `RELATED`
+    they are counts, times near(i, j): everything about somebody is a little alike.
 
     A memory that fills a slot never moves down for one that fills another slot, and no fact moves down for something only said,
     wished or planned; the latter moves down for a fact as for a later statement, whenever the fact was told.
@@ -336,14 +342,17 @@ def _by_newness(
     later &= likeness.noted[None, :] & likeness.noted[:, None]
     if not comparable.all():
         later &= comparable
+    is_both = is_named[None, :] & is_named[:, None]
     # Where names are masked, nothing but what is said makes two memories alike.
-    base = np.where(is_named[None, :] & is_named[:, None], 0.0, 0.3)
+    base = np.where(is_both, 0.0, 0.3)
     alike = base + (1.0 - base) * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
     for at, place in enumerate(places):
         alike[at, sorted(place.rivals)] = ALIKE[1]
     turned = np.maximum(likeness.among, 0.0) * np.sqrt(_shares(np.maximum(likeness.near, 0.0)))
     turned *= _shares(likeness.named)
+    sameness = np.clip((likeness.among - RELATED) / (1.0 - RELATED), 0.0, 1.0)
+    turned = np.where(is_both, sameness * _shares(np.maximum(likeness.near, 0.0)), turned)
     alike = np.where(likeness.turning[None, :] & (turned > TURNED[0]), np.maximum(alike, TURNED[1] * turned), alike)
     newer = np.where(later, np.clip((alike - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0), 0.0).max(axis=1)
     kept = scores * (1.0 - STEP * newer)

@@ -271,13 +271,20 @@ def _count_steps(question: Span) -> int:
     Each noun that belongs to somebody is one, each relative clause, and the main clause, unless it merely asks who or what one is.
     """
     owned = sum(
-        word.dep_ == "poss" or (word.dep_ == "pobj" and word.head.lower_ == "of" and word.head.head.pos_ == "NOUN")
+        word.dep_ == "poss"
+        or (
+            word.dep_ == "pobj"
+            and word.head.lower_ == "of"
+            and word.head.head.pos_ == "NOUN"
+            and word.head.head.lemma_ != "name"  # the name of somebody is no step from them
+        )
         for word in question
     )
     relative = sum(word.dep_ == "relcl" or (word.dep_ == "acl" and word.tag_ == "VBN") for word in question)
     root = question.root
     in_it = any(child.dep_ == "prep" for child in root.children)  # "which city is she in"
-    merely_named = root.lemma_ == "be" and not in_it
+    is_called = root.lemma_ in ("call", "name") and any(child.dep_ == "auxpass" for child in root.children)
+    merely_named = (root.lemma_ == "be" and not in_it) or is_called
     steps = owned + relative + (0 if merely_named and owned + relative else 1)
     # Where the parse of a question has missed it, its words tell that one thing leads to another.
     links_on = any(word.lower_ in words("linking") for word in question[2:])
