@@ -23,7 +23,7 @@ from memento.errors import EngineError
 from memento.iris import IRI, MEM
 from memento.search import databases, local_copy
 from memento.search.databases import Lance, Milvus
-from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_records
+from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_entry
 from memento.search.local_copy import LocalCopy
 from memento.search.nodes import Record
 from memento.search.postings import tokens
@@ -304,11 +304,12 @@ def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> 
 
 
 def contains(folder: Path, word: bytes) -> bool:
-    """Whether a file below a folder contains a word; files may be deleted meanwhile."""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError, IsADirectoryError):
-            if word in path.read_bytes():
-                return True
+    """Whether a file below a folder contains a word; files and folders may be deleted meanwhile, which `rglob` does not bear."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                if word in Path(place, name).read_bytes():
+                    return True
     return False
 
 
@@ -590,8 +591,13 @@ def test_a_writer_that_is_killed_leaves_whole_entries_and_all_that_it_acknowledg
 
 def test_records_come_back_from_their_packed_form() -> None:
     record = Record(IRI("urn:a"), G, {MEM.about: [IRI("urn:b"), "text"], MEM.weight: [0.5], MEM.position: [3]})
-    assert unpack_records(pack_records([record])) == (record,)
-    assert isinstance(unpack_records(pack_records([record]))[0].statements[MEM.about][0], IRI)
+    assert unpack_entry(pack_records([record]))[0] == (record,)
+    assert isinstance(unpack_entry(pack_records([record]))[0][0].statements[MEM.about][0], IRI)
+    assert unpack_entry(pack_records([record]))[1] is None
+    masked = np.full((1, D), 0.25, dtype=np.float32)
+    records, found = unpack_entry(pack_records([record], masked))
+    assert found is not None
+    assert (records, found.tolist()) == ((record,), masked.tolist())
 
 
 def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
