@@ -122,7 +122,7 @@ WRITES = {
     "mark": 2,
 }
 READS = {"recall": 20, "list": 5, "timeline": 8, "sparql": 9}
-_IRI = re.compile(r"urn:memento:([a-z-]+):[0-9a-f]{8}-[0-9a-f-]{27}")
+_IRI = re.compile(r"urn:memento:([a-z-]+(?::[\w%]+){0,2}):[0-9a-f]{8}-[0-9a-f-]{27}")
 UNLIKE = ("digest",)
 """Fields of answers that are made from IRIs."""
 TIED = 1e-4
