@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from typing import Any
 from conftest import make_grains
 from endpoints import free_port
 from memento.codec import plain
-from memento.errors import MementoError, NotFound
+from memento.errors import InputError, MementoError, NotFound
 from memento.graph.endpoint import SparqlClient
 from memento.model import NoteRow
 from memento.python import Memento, open_memento
@@ -47,6 +48,7 @@ from memento.settings import (
 
 NODES = 3
 LEASE_S = 1.0
+warnings.filterwarnings("ignore", "lancedb fork support")  # nothing runs in the process that nodes are forked from
 PROCESSES = get_context("forkserver")
 PROCESSES.set_forkserver_preload(["history", "lancedb", "lancedb.index", "lancedb.query"])
 BEGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -220,7 +222,7 @@ class Player:
         self.clock.at = step.at
         try:
             return getattr(self, f"_{step.kind}")(step)
-        except NotFound as error:
+        except (NotFound, InputError) as error:
             return type(error).__name__
 
     def close(self) -> None:
@@ -640,4 +642,6 @@ def find_difference(
                 play(steps, Path(name), server, whole=whole, report=report)
         except (Difference, Failed) as error:
             return str(error)
+        except MementoError as error:
+            return f"{type(error).__name__}: {error}"
     return None
