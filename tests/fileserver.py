@@ -16,11 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
-import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
-
-from memento.interfaces.web.server import listening
 
 LOOKS = ToolAnnotations(read_only_hint=True)
 
@@ -75,6 +72,10 @@ def files(folder: Path) -> MCPServer:
 @contextmanager
 def serving_files(folder: Path) -> Iterator[str]:
     """The address of the server over HTTP, until the end of the block."""
+    import uvicorn  # here, as a program on stdio needs neither, and starts in half the time without them
+
+    from memento.interfaces.web.server import listening
+
     app = files(folder).streamable_http_app(stateless_http=True, json_response=True)
     with listening("127.0.0.1", 0, has_tokens=False) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))

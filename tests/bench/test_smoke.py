@@ -11,6 +11,7 @@ import consolidation_model
 import embedding
 import exchange_speed
 import gate
+import histories
 import hooks
 import import_chats
 import import_speed
@@ -398,3 +399,9 @@ def test_what_use_and_time_do_is_timed() -> None:
 
     assert isinstance(full, dict) and isinstance(plain, dict)
     assert full.keys() == plain.keys() >= {"activate", "decay", "feedback"}
+
+
+def test_histories_are_played_on_nodes_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = histories.main(["--count", "1", "--killed", "0", "--length", "3"])
+    assert figures["without kills"] == {"equal": 1, "of": 1}
+    assert "seed 0: equal; 1 of 1 equal" in capsys.readouterr().out

@@ -25,7 +25,7 @@ from memento.errors import MementoError
 from memento.iris import MEM
 from memento.model import Scope
 from memento.python import Memento, open_memento
-from memento.search.engine import Entry, MemoryEngine, unpack_records
+from memento.search.engine import Entry, MemoryEngine, unpack_entry
 from memento.search.pool import Pools
 from memento.search.vectors import VectorFile
 from memento.settings import IndexSettings
@@ -156,12 +156,14 @@ class Round:
 
 def describe(entry: Entry) -> object:
     """What an entry says, whatever the order of its records."""
+    records, masked = unpack_entry(entry.packed)
     packed = sorted(
         (one.iri, one.graph, sorted((name, sorted(map(repr, values))) for name, values in one.statements.items()))
-        for one in unpack_records(entry.packed)
+        for one in records
     )
     vectors = entry.vectors.round(4).tolist()
-    return (entry.graph, entry.kind, vectors, entry.text, entry.times, sorted(entry.keys), packed)
+    said = None if masked is None else masked.tolist()
+    return (entry.graph, entry.kind, vectors, said, entry.text, entry.times, sorted(entry.keys), packed)
 
 
 @contextmanager

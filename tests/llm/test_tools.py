@@ -20,7 +20,7 @@ from memento.settings import ExecutorSettings
 Json = dict[str, Any]
 
 
-def toolbox(start_s: float = 20.0, **servers: Json) -> Toolbox:
+def toolbox(start_s: float = 60.0, **servers: Json) -> Toolbox:
     knobs = ExecutorSettings(servers=json.dumps(servers), start_s=start_s, call_s=10.0)
     return Toolbox(servers_of(knobs), knobs)
 

@@ -7,9 +7,11 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
+from threading import Event
 from unittest.mock import patch
 
 import lancedb
@@ -21,7 +23,7 @@ from memento.errors import EngineError
 from memento.iris import IRI, MEM
 from memento.search import databases, local_copy
 from memento.search.databases import Lance, Milvus
-from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_records
+from memento.search.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_entry
 from memento.search.local_copy import LocalCopy
 from memento.search.nodes import Record
 from memento.search.postings import tokens
@@ -302,11 +304,12 @@ def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> 
 
 
 def contains(folder: Path, word: bytes) -> bool:
-    """Whether a file below a folder contains a word; files may be deleted meanwhile."""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError, IsADirectoryError):
-            if word in path.read_bytes():
-                return True
+    """Whether a file below a folder contains a word; files and folders may be deleted meanwhile, which `rglob` does not bear."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                if word in Path(place, name).read_bytes():
+                    return True
     return False
 
 
@@ -315,8 +318,22 @@ def list_files(folder: Path) -> set[tuple[str, int]]:
     return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_is_in_an_object_store_is_read_from_the_disk(copied: Callable[[str], Lance], tmp_path: Path) -> None:
+def test_what_is_in_an_object_store_is_read_from_the_disk(
+    copied: Callable[[str], Lance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Counted is what questions ask for. The look in the background asks for three things each time, and who asks while it copies
+    # reads from the object store; here it is over before anything is counted, and does not come again.
+    look, is_over = LocalCopy._look, Event()
+
+    def look_once(copy: LocalCopy) -> float:
+        look(copy)
+        is_over.set()
+        return 3600.0
+
+    monkeypatch.setattr(LocalCopy, "_look", look_once)
+    monkeypatch.setattr(local_copy, "_PATIENCE", timedelta(minutes=1))
     engine = copied("here")
+    assert is_over.wait(60)
     engine.put([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
     where = Where(graphs=[G])
     engine.count(where)
@@ -574,8 +591,13 @@ def test_a_writer_that_is_killed_leaves_whole_entries_and_all_that_it_acknowledg
 
 def test_records_come_back_from_their_packed_form() -> None:
     record = Record(IRI("urn:a"), G, {MEM.about: [IRI("urn:b"), "text"], MEM.weight: [0.5], MEM.position: [3]})
-    assert unpack_records(pack_records([record])) == (record,)
-    assert isinstance(unpack_records(pack_records([record]))[0].statements[MEM.about][0], IRI)
+    assert unpack_entry(pack_records([record]))[0] == (record,)
+    assert isinstance(unpack_entry(pack_records([record]))[0][0].statements[MEM.about][0], IRI)
+    assert unpack_entry(pack_records([record]))[1] is None
+    masked = np.full((1, D), 0.25, dtype=np.float32)
+    records, found = unpack_entry(pack_records([record], masked))
+    assert found is not None
+    assert (records, found.tolist()) == ((record,), masked.tolist())
 
 
 def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -14,8 +14,14 @@ import pytest
 
 from conftest import OFFLINE
 from endpoints import Server, free_port, serve_milvus
+from memento.access import OWNER, Access
+from memento.errors import MementoError
+from memento.iris import data_iri
+from memento.model import CaseRow
+from memento.operations import TABLE
 from memento.python import Memento, open_memento
 from memento.settings import IndexSettings, StoreSettings
+from operations.samples import CALLS, make_sample
 
 NOTES = {
     "The otter's name is Pemberton.": ("What is the otter's name?", "Pemberton"),
@@ -75,3 +81,46 @@ def test_what_one_node_notes_the_other_recalls_lists_and_finds_by_sparql_at_its_
         assert gone not in {one.iri for one in nodes[1].list()}
         assert gone not in {one.iri for one in nodes[1].recall("When does the ferry to Arran leave?").memories}
         assert nodes[1].admin.check() == ()
+
+
+CANARIES = [f"Xq{place}zorb" for place in ("memory", "entity", "key", "tag", "case", "graph")]
+NARROW = {
+    "another namespace": Access(namespaces=("work",), right="write", name="another namespace"),
+    "another tenant": Access(tenant="rival", right="admin", name="another tenant"),
+}
+
+
+def test_no_operation_on_a_node_tells_what_another_node_has_from_another_namespace_or_tenant(
+    server: Server, tmp_path: Path
+) -> None:
+    server.empty()
+    memory, entity, key, tag, case, graph = CANARIES
+    engine = IndexSettings(kind="lance", uri=str(tmp_path / "engine"))
+    with open_node(server, tmp_path / "a", engine) as one, open_node(server, tmp_path / "b", engine) as other:
+        foreign = make_sample(one, "private", tmp_path)
+        one.note(f"My doctor is Ana {entity}.", namespace="private")
+        one.keys.remember(f"The {memory} is in the safe.", [key], tags=[tag], namespace="private")
+        one.cases.add([CaseRow(task=f"Do {case}.", plan="Pack.", reward=1.0)], namespace="private")
+        one.graphs.put(f"<urn:a> <urn:b> '{graph}' .".encode(), data_iri("local", "company"))
+        asked = [operation for operation in TABLE.values() if operation.right == "read"]
+
+        def ask(access: Access, namespace: str) -> str:
+            told, reader = [], other.with_access(access)
+            for operation in asked:
+                try:
+                    told.append(repr(reader.call(CALLS[operation](foreign, namespace))))
+                except MementoError as error:
+                    told.append(str(error))
+            told.append(str(reader.recall("What is in the safe of my doctor?", everywhere=True)))
+            told.append(
+                reader.graphs.query_bytes("SELECT * { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }")[0].decode()
+            )
+            return " ".join(told).casefold()
+
+        owner = ask(OWNER, "private")
+        assert [word for word in CANARIES if word.casefold() not in owner] == []
+        for access in NARROW.values():
+            for namespace in ("work" if access.namespaces else "main", "private"):
+                told = ask(access, namespace)
+                leaked = [word for word in CANARIES if word.casefold() in told]
+                assert leaked == [], f"{access.name} in {namespace}"

@@ -57,7 +57,7 @@ class Entry:
     keys: tuple[str, ...] = ()
     """The keys that find it: what it is about, the label of a name, its place in a session, its slot."""
     packed: bytes = b""
-    """Its record and the records that belong to it, as `pack_records` returns them."""
+    """Its record, the records that belong to it, and its masked vector, as `pack_records` returns them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,22 +173,36 @@ def time_calls(engine: Engine) -> Engine:
     return engine
 
 
-def pack_records(records: Iterable[Record]) -> bytes:
-    """Pack some records into bytes; `unpack_records` restores them."""
-    rows = [
-        (one.iri, one.graph, {str(name): [*map(_pack_value, values)] for name, values in one.statements.items()})
+def pack_records(records: Iterable[Record], masked: Vectors | None = None) -> bytes:
+    """
+    Pack some records into bytes; `unpack_entry` restores them.
+
+    Args:
+        masked: (1, d) the masked vector of a memory, zeros if it names nobody; None if it was not computed.
+    """
+    rows: list[object] = [
+        (
+            str(one.iri),
+            str(one.graph),
+            {str(name): [*map(_pack_value, values)] for name, values in one.statements.items()},
+        )
         for one in records
     ]
-    return msgspec.msgpack.encode([(str(iri), str(graph), said) for iri, graph, said in rows])
+    last = [] if masked is None else [masked.astype(np.float16).tobytes() if masked.any() else b""]
+    return msgspec.msgpack.encode([*rows, *last])
 
 
 @lru_cache(maxsize=20_000)  # the same memories answer many questions
-def unpack_records(packed: bytes) -> tuple[Record, ...]:
-    """Return the records that `pack_records` packed."""
+def unpack_entry(packed: bytes) -> tuple[tuple[Record, ...], Vectors | None]:
+    """Return the records that `pack_records` packed, and (1, d) or (1, 0) the masked vector; None if there was none."""
     rows = msgspec.msgpack.decode(packed, ext_hook=_unpack_value)
-    return tuple(
+    masked = None
+    if rows and isinstance(rows[-1], bytes):
+        masked = np.frombuffer(rows.pop(), dtype=np.float16).astype(np.float32).reshape(1, -1)
+    records = (
         Record(IRI(iri), IRI(graph), {IRI(name): values for name, values in said.items()}) for iri, graph, said in rows
     )
+    return tuple(records), masked
 
 
 def _pack_value(value: Value) -> object:

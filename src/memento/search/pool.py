@@ -19,7 +19,7 @@ import logging
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,12 +29,12 @@ from typing import Any, Self, cast
 import numpy as np
 
 from memento import telemetry
-from memento.errors import EngineError, InputError
+from memento.errors import EmbeddingError, EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Change, Difference, Value
 from memento.ports import Embedder, Progress, Vectors
-from memento.search.engine import Engine, Entry, Hit, Where, pack_records, unpack_records
+from memento.search.engine import Engine, Entry, Hit, Where, pack_records, unpack_entry
 from memento.search.index import find_predicates, find_types
 from memento.search.indexes import Indexes, embed_records, pause_collector
 from memento.search.labels import normalise_label
@@ -42,7 +42,7 @@ from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
 from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
 from memento.search.postings import Frequencies, tokens
-from memento.search.vectors import VectorFile, digest
+from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.settings import IndexSettings
 
 logger = logging.getLogger(__name__)
@@ -361,7 +361,7 @@ class PooledIndexes(Indexes):
             return
         self._reached.update((one.iri, _Reach.of(one)) for one in entries)
         of = {one.iri: one for one in entries}
-        records = {record.iri: record for one in entries for record in unpack_records(one.packed)}
+        records = {record.iri: record for one in entries for record in unpack_entry(one.packed)[0]}
         for record in records.values():
             self.learn(record)
             self.learn_end(record)
@@ -385,6 +385,7 @@ class PooledIndexes(Indexes):
                 self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
                 for index in self:
                     index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
+                self._take_masked(nodes, of)
                 return
             self._last = len(nodes)
             self.fill(nodes, others, edges)
@@ -397,6 +398,15 @@ class PooledIndexes(Indexes):
                     [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
                 )
             self.vectors.forget_file()
+            self._take_masked(nodes, of)
+
+    def _take_masked(self, nodes: Iterable[tuple[int, Record]], entries: Mapping[IRI, Entry]) -> None:
+        """Add the masked vectors that some entries have."""
+        found = [
+            (node, unpack_entry(entries[record.iri].packed)[1]) for node, record in nodes if record.kind == "memory"
+        ]
+        some = [(node, masked) for node, masked in found if masked is not None]
+        self.grains.put([node for node, _ in some], [masked for _, masked in some])
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
         super().place(records, ids, vectors)
@@ -411,7 +421,7 @@ class PooledIndexes(Indexes):
             )
 
     def _keep_grains(self, entries: Sequence[tuple[int, Vectors]]) -> None:
-        """Do nothing: an engine has no grains, and the pool computes those that a question needs."""
+        """Do nothing: `_put_nodes` puts the grains into the entries."""
 
     def absorb(self, records: Sequence[Record], gone: Sequence[IRI], vectors: Mapping[IRI, Vectors]) -> None:
         self._keep()
@@ -464,13 +474,16 @@ class PooledIndexes(Indexes):
             self.bring(graphs, iris=unread)
             records |= {record.iri: record for record in self.read(unread, graphs)}
         beside = self._read_companions([*records], graphs)
+        self._make_grains(records.values())
         entries = []
         for iri, record in records.items():
             stored = self.file.find(iri) if record.kind is not None else None
             if record.kind is not None and stored is None:
                 continue
             vectors = stored[1] if stored else np.zeros((0, 0), dtype=np.float32)
-            if one := self.entry(record, beside.get(iri, ()), vectors):
+            node = self.nodes.find(iri) if record.kind == "memory" else None
+            masked = None if node is None or node in self.grains.pending else self.grains.masked.vectors([node])
+            if one := self.entry(record, beside.get(iri, ()), vectors, masked):
                 entries.append(one)
         written = list(dict.fromkeys([*iris, *records]))
         try:
@@ -487,6 +500,14 @@ class PooledIndexes(Indexes):
             self._note_changed(written)
         self._on_put(self, written, True)
 
+    def _make_grains(self, records: Iterable[Record]) -> None:
+        """Compute the grains that some memories lack, so that each question ranks by the same ones; without embedder leave them."""
+        lacking = [one for one in records if one.kind == "memory" and self.nodes.find(one.iri) in self.grains.pending]
+        pending = [self.list_grain_texts(one) for one in lacking]
+        with suppress(EmbeddingError):
+            if pending:
+                self.put_grains(pending, self.embedder.embed([text for one in pending for text in one.texts if text]))
+
     def _read_companions(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> dict[IRI, list[Record]]:
         """Return the records that belong to some nodes, beside their own."""
         said: dict[tuple[IRI, IRI, IRI], dict[IRI, list[Value]]] = {}
@@ -498,8 +519,15 @@ class PooledIndexes(Indexes):
             found[of].append(Record(node, graph, statements))
         return found
 
-    def entry(self, record: Record, companions: Iterable[Record], vectors: Vectors) -> Entry | None:
-        """Learn a node and what belongs to it, and return its entry for the engine; None for a node without its own entry."""
+    def entry(
+        self, record: Record, companions: Iterable[Record], vectors: Vectors, masked: Vectors | None = None
+    ) -> Entry | None:
+        """
+        Learn a node and what belongs to it, and return its entry for the engine; None for a node without its own entry.
+
+        Args:
+            masked: (1, d) the masked vector of a memory; None if it is not known.
+        """
         beside = {one.iri: one for one in companions if one.iri != record.iri}
         for one in (record, *beside.values()):
             self.learn(one)
@@ -521,7 +549,7 @@ class PooledIndexes(Indexes):
             text=" ".join(tokens(self.text(record))) if record.kind is not None else "",
             times=column_of(record.lifetime(self.retired_at.get(record.iri))),
             keys=tuple(dict.fromkeys(_list_keys(record, beside.values(), self.turn_place(record)))),
-            packed=pack_records(map(_shorten, (record, *beside.values()))),
+            packed=pack_records(map(_shorten, (record, *beside.values())), masked),
         )
 
     @contextmanager
@@ -697,7 +725,7 @@ class Pools:
         """Drop what is known of the words of the whole memory."""
         self._known.clear()
         self._samples.forget()
-        unpack_records.cache_clear()
+        unpack_entry.cache_clear()
 
     def _note_put(self, pool: PooledIndexes, iris: Sequence[IRI], is_done: bool) -> None:
         self.is_late = self.is_late or not is_done
@@ -860,10 +888,12 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
             )
         )
         embedded += len(held)
+        masked = _embed_masked([one for one in held if one.kind == "memory"], pool)
         for record in some:
             own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
             nothing = np.zeros((0, 0), dtype=np.float32)
-            if made := pool.entry(record, [*beside.get(record.iri, ()), *own], rows.get(record.iri, nothing)):
+            beside_it = [*beside.get(record.iri, ()), *own]
+            if made := pool.entry(record, beside_it, rows.get(record.iri, nothing), masked.get(record.iri)):
                 entries.append(made)
         if len(entries) >= _FILLED or begin + len(some) == len(every):
             engine.fill(entries)
@@ -871,6 +901,14 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
         if progress:
             progress(begin + len(some), len(every))
     return embedded
+
+
+def _embed_masked(memories: Sequence[Record], pool: PooledIndexes) -> dict[IRI, Vectors]:
+    """Return the (1, d) masked vector of each of some memories that are learnt, zeros where one names nobody."""
+    texts = {one.iri: pool.list_grain_texts(one).texts[0] for one in memories}
+    vectors = iter(round_vectors(pool.embedder.embed([text for text in texts.values() if text])))
+    nothing = np.zeros((1, pool.dimensions), dtype=np.float32)
+    return {iri: next(vectors)[np.newaxis] if text else nothing for iri, text in texts.items()}
 
 
 def _list_owners(record: Record) -> list[IRI]:

@@ -268,6 +268,7 @@ def test_the_graph_grows_by_clicks_and_finds_ways_without_a_mouse(page: Page) ->
     page.goto("/graph")
     page.get_by_label("Start from a search").last.fill("drink tea")
     page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("q=drink"))  # until then, what is settled is the page before
     settle(page)
     count = page.evaluate("memoryGraph.nodes().length")
     assert count >= 2
