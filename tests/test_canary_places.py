@@ -311,7 +311,7 @@ def test_no_form_of_sparql_nor_of_the_graph_store_tells_a_canary(world: World, w
 def test_no_page_tells_a_canary(world: World, who: str) -> None:
     before = world.calls
     headers = {"Authorization": f"Bearer {world.tokens[who]}", "Accept": "text/html"}
-    iris = [world.foreign.memory, world.foreign.note, world.foreign.key, world.own.memory]
+    iris = [world.foreign.memory, world.foreign.note, world.foreign.plugged["key"], world.own.memory]
     with httpx2.Client(base_url=world.address, headers=headers, timeout=60) as client:
         paths = ["/", "/memory", "/cases", "/graph/data?q=safe", *OWN, f"/cases/{world.foreign.case}"]
         paths += ["/search?q=safe+doctor", "/memory?past=true", "/memory?entity=Bo+Lind", "/timeline?subject=Bo+Lind"]
@@ -367,7 +367,7 @@ def test_no_tool_resource_prompt_or_completion_tells_a_canary(world: World, who:
             tools = (await client.list_tools()).tools
             for tool in tools:
                 world.judge(who, f"tool {tool.name}", "", repr(tool))
-                for iri in (world.foreign.memory, world.foreign.key, world.own.memory):
+                for iri in (world.foreign.memory, world.foreign.plugged["key"], world.own.memory):
                     sent = arguments_of(tool.input_schema, iri)
                     call = await told(partial(client.call_tool, tool.name, sent))
                     world.judge(who, f"tool {tool.name} {json.dumps(sent)}", sent, call)

@@ -34,8 +34,10 @@ from memento.errors import (
     Unreachable,
 )
 from memento.interfaces.web.app import create_app
-from memento.model import CaseRow, NoteRow, Recollection, ToolCall, ToRemember
+from memento.model import CaseRow, NoteRow, Recollection, ToolCall
 from memento.operations import TABLE, fields_of
+from memento.plugins.keys.nouns import ToRemember
+from memento.plugins.keys.settings import KeysSettings
 from memento.python import Client, Memento, Memory, open_memento
 from memento.python.client import error_called
 from memento.python.methods import METHODS
@@ -158,7 +160,7 @@ def test_it_corrects_takes_back_and_tells_where_from(client: Client, memento: Me
 
 
 def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: Memento) -> None:
-    memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=True))
+    memento.service.settings = memento.settings.having(replace(memento.settings.of(KeysSettings), direct=True))
     done = client.keys.remember(
         "Newton saw an apple fall.", ["Newton", "apple"], types={"Newton": "name"}, ttl_s=3600, session="monday"
     )
@@ -181,7 +183,7 @@ def test_it_walks_over_keys_as_the_memory_itself_does(client: Client, memento: M
     assert client.correct(done.saved, "Newton saw a pear fall.", keys=["pear"]).invalidated == (done.saved,)
     assert client.keys.cleanup_expired().expired == 0
     with pytest.raises(Forbidden):
-        memento.service.settings = replace(memento.settings, keys=replace(memento.settings.keys, direct=False))
+        memento.service.settings = memento.settings.having(replace(memento.settings.of(KeysSettings), direct=False))
         client.keys.recall_memories("apple")
 
 

@@ -17,11 +17,14 @@ import pytest
 from click.testing import CliRunner
 
 from memento import plugin
-from memento.errors import NotFound, PluginError
+from memento.errors import InputError, NotFound, PluginError
 from memento.interfaces.cli import main
+from memento.interfaces.mcp import catalogue
 from memento.iris import IRI
 from memento.operations import Operation
 from memento.plugin import Plugin
+from memento.plugins.keys import plugin as keys
+from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
 from memento.plugins.living.strength import archive_memories
@@ -30,6 +33,7 @@ from memento.settings import groups, load, without_plugins
 from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
+from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.living.calls import CALLS
 
 ROOT = Path(__file__).parents[1]
@@ -72,7 +76,7 @@ def prepare_living(memento: Memento) -> list[Operation[Any]]:
     scope, stores = memento.context.scope("main", "write"), memento.context.stores
     archive_memories((IRI(sample.other),), scope, now(), stores)
     away = operations.Unarchive(sample.other, namespace="main")
-    other = memento.keys.remember("Rome is warm.").saved
+    [other] = memento.note("Rome is warm.").memories
     special = (operations.Unarchive, operations.Associate)
     calls = [call(sample, "main") for asked, call in CALLS.items() if asked not in special]
     return [*calls, away, operations.Associate(sample.memory, other)]
@@ -84,8 +88,33 @@ def test_the_entry_points_are_those_that_the_library_finds() -> None:
     assert {name: one.entry for name, one in plugin.find_plugins().items()} == found
 
 
-def test_living_is_a_good_plugin() -> None:
+def prepare_keys(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in KEY_CALLS.values()]
+
+
+def test_ours_are_good_plugins() -> None:
     assert check_plugin("living", prepare_living) == []
+    direct = SMALL.having(KeysSettings(direct=True))
+    assert check_plugin("keys", prepare_keys, configured=direct) == []
+
+
+def test_without_keys_the_tools_of_other_groups_that_need_them_are_gone() -> None:
+    off = without_plugins(SMALL, ["keys"])
+    listed = catalogue.list_tools(("care",), off)
+
+    assert "memory_save" not in listed and "memory_stats" not in listed and "memory_recall" in listed
+    assert {"memory_save", "memory_stats"} <= catalogue.list_tools(("care",), SMALL).keys()
+    with memory(plugins=["living"]) as memento:
+        iri = memento.note("I like tea.").memories[0]
+        with pytest.raises(
+            InputError, match="keys and types cannot be given: no plug-in that is switched on takes them"
+        ):
+            memento.correct(iri, "I like coffee.", keys=["coffee"])
+        with pytest.raises(NotFound, match="there is no operation remember: the plug-in keys is switched off"):
+            memento.living.evaluate('(remember "Rome is warm.")')
+        memento.correct(iri, "I like coffee.")
+        assert [one.content for one in memento.list()] == ["I like coffee."]
 
 
 def test_without_a_plugin_its_operations_and_settings_are_gone_and_its_data_stay() -> None:
@@ -120,8 +149,8 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert off.plugins.left_out == {"living"} and "sexpr" not in dict(groups(off))
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
-    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are living" in unknown.output
-    assert [row["state"] for row in json.loads(back.output)] == ["on"]
+    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are keys, living" in unknown.output
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -289,15 +318,18 @@ def prepare(memento):
 
 with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) as memento:
     prepare(memento)
-    memento.remember("Tea is green.")
+    memento.note("Tea is green.")
     app = create_app(memento.service).test_client()
     ranked = memento.recall("tea", gate=False, explain=True).memories
+    [rome] = [one.memory for one in memento.bookmarks.list() if one.title == "Rome"]
+    memento.correct(rome, "The city of Rome: https://example.org/rome")
     found = {
         "titles": [one.title for one in memento.bookmarks.list()],
         "page": app.get("/bookmarks", headers={"Accept": "text/html"}).text,
         "first": [ranked[0].content, ranked[0].why.get("address", 0.0) > 0],
         "openapi": app.get("/memory/openapi.json").json["paths"]["/bookmarks/list"]["get"]["summary"],
         "settings": "weight of having a web address" in table(),
+        "renamed": [one.content for one in memento.list(tags=["renamed"])],
     }
 with memory() as memento:
     app = create_app(memento.service).test_client()
@@ -330,7 +362,8 @@ def test_the_sample_plugin_is_built_installed_and_works(sample: Path, tmp_path: 
     ]
 
     assert found["problems"] == []
-    assert sorted(found["titles"]) == ["Green tea & water", "Rome"]
+    assert sorted(found["titles"]) == ["Green tea & water", "The city of Rome"]
+    assert found["renamed"] == ["The city of Rome: https://example.org/rome"]
     assert '<a href="https://example.org/tea">Green tea &amp; water</a>' in found["page"]
     assert found["first"][1] and "https://" in found["first"][0]
     assert found["openapi"] == "List the bookmarks, newest first" and found["settings"]
@@ -343,7 +376,8 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    used = {one for one in names if getattr(living, one)} | set(json.loads(run(program, sample).stdout))
+    ours = {one for one in names if getattr(living, one) or getattr(keys, one)}
+    used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
     assert [kind for kind in get_args(plugin.Kind) if kind not in used] == []
@@ -356,6 +390,6 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are living"]
+    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are keys, living"]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

@@ -32,7 +32,17 @@ API = 1
 """The version of this interface: the `api` of a plug-in that works with it."""
 
 Kind = Literal[
-    "operations", "settings", "tools", "commands", "views", "pages", "panel", "signals", "importers", "sections"
+    "operations",
+    "before_write",
+    "settings",
+    "tools",
+    "commands",
+    "views",
+    "pages",
+    "panel",
+    "signals",
+    "importers",
+    "sections",
 ]
 
 
@@ -56,6 +66,8 @@ class Plugin:
     """The module that declares its operations."""
     handlers: str = ""
     """The module whose functions, decorated with `handles`, answer them."""
+    before_write: str = ""
+    """The function that returns what else is written with a memory that replaces another: `service.context.BeforeWrite`."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """For each group of settings, the dataclass that declares them."""
     tools: Mapping[str, str] = field(default_factory=dict)

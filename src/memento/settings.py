@@ -378,41 +378,6 @@ class ExecutorSettings:
     result_chars: int = constant(20000)
 
 
-_OWN = "; empty: as calibrated for the embedder"
-
-
-@dataclass(frozen=True, slots=True)
-class KeysSettings:
-    key_recall: Share | None = knob(None, f"cosine from which a concept key matches a question{_OWN}")
-    content_recall: Share | None = knob(None, f"cosine of question and memory from which the memory's keys match{_OWN}")
-    auto_link: Share | None = knob(
-        None, f"cosine of key and memory from which an existing key is linked automatically{_OWN}"
-    )
-    merge: Share | None = knob(None, f"cosine from which two concept keys are merged{_OWN}")
-    # F'the same for keys of one or two words, which carry less meaning; 0 keeps them apart{_OWN}'.
-    short_merge: float | None = constant(None)
-    dedup: Share | None = knob(None, f"cosine from which two memories count as duplicates{_OWN}")
-    contradiction: Share | None = knob(
-        None, f"cosine from which two memories with a common key may contradict each other{_OWN}"
-    )
-    min_score: Share | None = knob(
-        None,
-        "best cosine below which direct recall has no answer, unless the question names a key, or is a single word that a memory "
-        f"has{_OWN}",
-    )
-    gate_z: Amount = knob(0.0, "robust z-score by which the best cosine of direct recall must stand out; 0: none")
-    key_gate: Share = knob(0.0, "best cosine of a key from which direct recall answers, whatever the memories; 0: none")
-    hub: Annotated[int, Meta(ge=2)] = knob(3, "memories from which a key is shown as a hub")
-    # Let names and nouns link memories that came without keys, as memories from notes do.
-    phrases: bool = constant(True)
-    autokey: bool = knob(True, "learn the words of questions that led to a memory as aliases of its key")
-    autokey_after: Positive = knob(3, "how often a question must have led there before its words are learned")
-    autokey_floor: Share = knob(0.45, "cosine of question and key from which its words are learned")
-    autokey_aliases: Natural = knob(8, "most phrases that one key learns")
-    autokey_days: Amount = knob(30.0, "days after which a learned phrase that nobody has used is removed")
-    direct: bool = knob(False, "offer direct recall over the key graph (`recall_memories`) in addition to the walk")
-
-
 @dataclass(frozen=True, slots=True)
 class RerankSettings:
     folder: str = knob(
@@ -953,7 +918,6 @@ class Settings:
     telemetry: TelemetrySettings = TelemetrySettings()
     store: StoreSettings = StoreSettings()
     proxy: ProxySettings = ProxySettings()
-    keys: KeysSettings = KeysSettings()
     living: StrengthSettings = StrengthSettings()
     rerank: RerankSettings = RerankSettings()
     answers: AnswersSettings = AnswersSettings()
@@ -966,10 +930,15 @@ class Settings:
         """Return the group of a plug-in by its class; its defaults while the plug-in is left out."""
         return next((one for one in self.plugged.values() if isinstance(one, kind)), None) or kind()
 
+    def having(self, *groups: Any) -> Settings:
+        """Return a copy with other values of some groups of plug-ins; those of plug-ins that are left out stay away."""
+        given = {type(one): one for one in groups}
+        return replace(self, plugged={name: given.get(type(one), one) for name, one in self.plugged.items()})
+
 
 MASK = "***"
 
-TOOL_GROUPS = ("connectors", "keys", "care", "cases")
+TOOL_GROUPS = ("connectors", "care", "cases")
 """Tools for MCP clients beyond the default ones; plug-ins add further groups."""
 
 
@@ -1373,12 +1342,12 @@ class ClientSettings:
 
     server: ServerSettings = field(default_factory=ServerSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
-    keys: KeysSettings = field(default_factory=KeysSettings)
     cases: CasesSettings = field(default_factory=CasesSettings)
     mcp: McpSettings = field(default_factory=McpSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
     redaction: RedactionSettings = field(default_factory=RedactionSettings)
     plugins: PluginsSettings = field(default_factory=PluginsSettings)
+    plugged: Mapping[str, Any] = field(default_factory=plugin_groups, hash=False)
 
 
 def load_client(file: Path | None = None, environment: Mapping[str, str] | None = None) -> ClientSettings:
@@ -1475,6 +1444,13 @@ def is_offered(group: str, settings: Settings | ClientSettings) -> bool:
     return not left_out and (group != "cases" or settings.cases.on)
 
 
+def is_on(setting: str, settings: Settings | ClientSettings) -> bool:
+    """Tell whether a setting such as `server.docs` is on; one of a plug-in that is left out is not."""
+    name, _, key = setting.partition(".")
+    left_out = plugin.name_owners("settings").get(name) in settings.plugins.left_out
+    return not left_out and bool(getattr(dict(groups(settings)).get(name), key, False))
+
+
 def resolve_namespace(name: str) -> str:
     """Resolve a namespace by its name; `project` means the folder name of the git checkout that the process stands in."""
     if name == "project":
@@ -1483,55 +1459,31 @@ def resolve_namespace(name: str) -> str:
     return check_namespace(name)
 
 
-EARLIER_NAMES: Mapping[str, str] = {
-    "KEYMEM_KEY_RECALL": "MEMENTO_KEYS_KEY_RECALL",
-    "KEYMEM_CONTENT_RECALL": "MEMENTO_KEYS_CONTENT_RECALL",
-    "KEYMEM_KEY_AUTOLINK": "MEMENTO_KEYS_AUTO_LINK",
-    "KEYMEM_KEY_MERGE": "MEMENTO_KEYS_MERGE",
-    "KEYMEM_MEMORY_DEDUP": "MEMENTO_KEYS_DEDUP",
-    "KEYMEM_MIN_SCORE": "MEMENTO_KEYS_MIN_SCORE",
-    "KEYMEM_CONTRADICTION": "MEMENTO_KEYS_CONTRADICTION",
-    "KEYMEM_GATE_Z": "MEMENTO_KEYS_GATE_Z",
-    "KEYMEM_KEY_GATE": "MEMENTO_KEYS_KEY_GATE",
-    "KEYMEM_KEY_HUB_MIN_LINKS": "MEMENTO_KEYS_HUB",
-    "KEYMEM_DIRECT_RECALL": "MEMENTO_KEYS_DIRECT",
-    "KEYMEM_RERANK_MIN_SCORE": "MEMENTO_RERANK_FLOOR",
-    "KEYMEM_AUTOKEY": "MEMENTO_KEYS_AUTOKEY",
-    "KEYMEM_AUTOKEY_PROMOTE_N": "MEMENTO_KEYS_AUTOKEY_AFTER",
-    "KEYMEM_AUTOKEY_CONFIRM_FLOOR": "MEMENTO_KEYS_AUTOKEY_FLOOR",
-    "KEYMEM_AUTOKEY_MAX_ALIASES": "MEMENTO_KEYS_AUTOKEY_ALIASES",
-    "KEYMEM_AUTOKEY_PRUNE_AGE": "MEMENTO_KEYS_AUTOKEY_DAYS",
-}
-"""Names that the published design of keys uses → names of our settings; its ages are in seconds."""
-
-_INSTEAD: Mapping[str, str] = {
-    "KEYMEM_DATA_DIR": "set MEMENTO_HOME",
-    "KEYMEM_RERANK": "set MEMENTO_RERANK_FOLDER to the folder of a cross-encoder",
-    "KEYMEM_AUTO_MIGRATE": "vectors of another model are made again by themselves",
-    "KEYMEM_FORCE_REEMBED": "run `memento store migrate --force`",
-}
-
-
-def _read_earlier_names(environment: Mapping[str, str], known: Mapping[str, object]) -> dict[str, str]:
+def _read_earlier_names(
+    environment: Mapping[str, str], settings: object, known: Mapping[str, object]
+) -> dict[str, str]:
     """
-    Read the settings that stand in the environment under the names of the published design of keys.
+    Read the settings that stand in the environment under the `EARLIER_NAMES` of a group; an age (`…_AGE`) is in seconds there.
 
     Raises:
-        SettingsError: a name has no counterpart; the message says what to do instead.
+        SettingsError: a name that begins like those has no counterpart; `INSTEAD` says what to do.
     """
     found: dict[str, str] = {}
-    for name, text in environment.items():
-        if not name.startswith("KEYMEM_"):
-            continue
-        ours = EARLIER_NAMES.get(name)
-        if ours is None:
-            how = _INSTEAD.get(name, f"of these names {', '.join(EARLIER_NAMES)} are read")
-            raise SettingsError(f"{name} is not read here: {how}, and unset it")
-        if ours in known:
-            try:
-                found[ours] = str(float(text) / 86_400) if name.endswith("_AGE") else text
-            except ValueError as error:
-                raise SettingsError(f"{name} must be a number of seconds, not {text!r}") from error
+    for _, group in groups(settings):
+        earlier: Mapping[str, str] = getattr(group, "EARLIER_NAMES", {})
+        prefixes = tuple({f"{name.partition('_')[0]}_" for name in earlier})
+        for name, text in environment.items():
+            if not name.startswith(prefixes):
+                continue
+            ours = earlier.get(name)
+            if ours is None:
+                how = getattr(group, "INSTEAD", {}).get(name, f"of these names {', '.join(earlier)} are read")
+                raise SettingsError(f"{name} is not read here: {how}, and unset it")
+            if ours in known:
+                try:
+                    found[ours] = str(float(text) / 86_400) if name.endswith("_AGE") else text
+                except ValueError as error:
+                    raise SettingsError(f"{name} must be a number of seconds, not {text!r}") from error
     return found
 
 
@@ -1539,7 +1491,7 @@ def _group_environment(environment: Mapping[str, str], settings: object, unknown
     """Return the settings of the environment by group; names that are none are added to `unknown`."""
     found: dict[str, Any] = {}
     names = {variable(name, key): (name, key) for name, group in groups(settings) for key in knobs(group)}
-    for name, text in (_read_earlier_names(environment, names) | dict(environment)).items():
+    for name, text in (_read_earlier_names(environment, settings, names) | dict(environment)).items():
         if not name.startswith("MEMENTO_") or name in UNDIVIDED:
             continue
         if name not in names:

@@ -316,6 +316,15 @@ class Reinforcement:
                     found = reads.apply_to(found)
         return found
 
+    def weaken(self, memory: IRI, graph: IRI) -> Change:
+        """Return the change of a corrected memory's depth. Write the noted effects first."""
+        depth = self.read_numbers(memory).depth
+        if not depth:
+            return Change()
+        return Change(
+            ((memory, MEM.depth, round(rank.correct_depth(depth), 9), graph),), ((memory, MEM.depth, depth, graph),)
+        )
+
     def depths(self, nodes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the depth of some memories, (n,) in 0..1, including unwritten effects. Call it under `indexes.lock`."""
         found = np.nan_to_num(self._parts.indexes.numbers.column(MEM.depth, nodes))

@@ -79,7 +79,7 @@ def memory(
             yield opened
 
 
-def check_plugin(name: str, prepare: Prepare = lambda memento: ()) -> list[str]:
+def check_plugin(name: str, prepare: Prepare = lambda memento: (), *, configured: Settings = SMALL) -> list[str]:
     """
     Return what is wrong with an installed plug-in, a sentence each; nothing if all is well.
 
@@ -88,6 +88,7 @@ def check_plugin(name: str, prepare: Prepare = lambda memento: ()) -> list[str]:
 
     Args:
         prepare: fills a memory and returns one call of each operation.
+        configured: the settings of those memories.
 
     Raises:
         PluginError: one of its names is taken.
@@ -99,20 +100,25 @@ def check_plugin(name: str, prepare: Prepare = lambda memento: ()) -> list[str]:
     own = [operation for operation, of in PLUGGED.items() if of == name]
     with TemporaryDirectory() as made:
         folder = Path(made)
-        with memory(plugins=[name], folder=folder / "home") as memento:
+        with memory(plugins=[name], folder=folder / "home", configured=configured) as memento:
             calls = {name_of(type(call)): call for call in prepare(memento)}
             wrong = [f"{operation}: `prepare` returns no call of it" for operation in own if operation not in calls]
             with create_app(memento.service).test_client() as client:
                 for call in calls.values():
                     wrong += _check_call(call, memento, client)
-        with memory(plugins=[name]) as memento, create_app(memento.service).test_client() as client:
+        with (
+            memory(plugins=[name], configured=configured) as memento,
+            create_app(memento.service).test_client() as client,
+        ):
             for call in prepare(memento):
                 if call.right != "read":  # a write is not asked twice of one memory
                     wrong += _ask_over_http(call, client)[1]
         wrong += [problem for operation in own for problem in _check_declaration(operation)]
-        with memory(plugins=[name], folder=folder / "home") as memento:  # closing wrote what the calls had counted
+        with memory(
+            plugins=[name], folder=folder / "home", configured=configured
+        ) as memento:  # closing wrote what the calls had counted
             memento.export(folder / "on.nq")
-        with memory(folder=folder / "home") as memento:
+        with memory(folder=folder / "home", configured=configured) as memento:
             memento.export(folder / "off.nq")
             wrong += _check_absence(name, memento)
         if sorted((folder / "on.nq").read_bytes().splitlines()) != sorted(
@@ -158,7 +164,7 @@ def _check_declaration(name: str) -> list[str]:
     path = command_of(name)
     if path is not None and not isinstance(_find_command(path), click.Command):
         wrong.append(f"{name}: there is no command `memento {path}`")
-    tools = {one for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values() for one in tool.asks}
+    tools = {one for tool in catalogue.tools(tuple(catalogue.GROUPS)).values() for one in tool.asks}
     if (operation in tools) == ("mcp" in operation.absent):
         wrong.append(
             f"{name}: is asked by no tool, and `absent` does not say why"
@@ -210,10 +216,14 @@ def _ask_over_http(call: Operation[Any], client: FlaskClient) -> tuple[bytes, li
     response = (
         client.open(path, method=verb, json=sent)
         if verb == "POST"
-        else client.open(path, method=verb, query_string=sent)
+        else client.open(path, method=verb, query_string={one: _write_parameter(value) for one, value in sent.items()})
     )
     is_wrong = response.status_code >= 400
     return response.data, [f"{name_of(type(call))}: {verb} {path} fails: {response.text[:200]}"] if is_wrong else []
+
+
+def _write_parameter(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _check_absence(name: str, memento: Memento) -> list[str]:

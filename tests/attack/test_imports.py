@@ -25,8 +25,8 @@ from memento.errors import Forbidden, InputError, MementoError, ShapeViolation, 
 from memento.graph.backups import verify_backup
 from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, TYPE
-from memento.keys.labels import clean_keys
 from memento.model import Merged, Value
+from memento.plugins.keys.labels import clean_keys
 from memento.python import Client, Memento, open_memento
 from memento.search.attributes import Sorting
 from memento.search.index import Update

@@ -91,7 +91,7 @@ def find_shown(memento: Memento, text: str, as_of: str | None) -> list[tuple[flo
         if ranking.judgement is None or not picked.chosen:
             return []
         iris = [question.view.indexes.nodes.iri(one.item) for one in picked.chosen[:K]]
-    rows = stores.graph.select("keys/texts", query.scope.readable, memory=iris)
+    rows = stores.graph.select("search/texts", query.scope.readable, memory=iris)
     texts = {row["memory"]: str(row["content"]) for row in rows}
     openness = ranking.judgement.openness
     return [(openness * fit, texts[iri]) for iri, fit in zip(iris, picked.fitness, strict=False)]

@@ -35,15 +35,16 @@ from memento.datadir import DataFolder
 from memento.evaluation import Estimate, EvaluationSet, Question, all_found, estimate, read_set, recall_at
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
-from memento.keys.match import KeyQuery, choose_thresholds
 from memento.model import Key, KeyLink, Quad, Scope
+from memento.plugins.keys import direct
+from memento.plugins.keys.handlers import traversal
+from memento.plugins.keys.match import KeyQuery, choose_thresholds
+from memento.plugins.keys.settings import KeysSettings
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
 from memento.rank import unit
-from memento.retrieval.engines import direct
 from memento.search.embedders import Cached
 from memento.search.words import bm25
-from memento.service.handlers.keys import traversal
 from memento.settings import EmbeddingSettings, Settings
 from recall_scale import written
 from synthetic import RandomVectors, World
@@ -153,7 +154,7 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
     asked = KeyQuery(
         text=question.text,
         vectors=vectors,
-        limits=choose_thresholds(memento.service.stores.embedder.fingerprint, memento.settings.keys),
+        limits=choose_thresholds(memento.service.stores.embedder.fingerprint, memento.settings.of(KeysSettings)),
     )
     with indexes.lock:
         way = traversal(scope, memento.context)
@@ -163,7 +164,9 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
         found["flat"] = iris(near.tolist(), memento)
         for system, wanted in SYSTEMS.items():
             wanted = replace(wanted, k=K, min_score=-1.0)
-            best, _ = direct.rank_directly(asked, wanted, way, memento.settings.keys, memento.settings.words)
+            best, _ = direct.rank_directly(
+                asked, wanted, way, memento.settings.of(KeysSettings), memento.settings.words
+            )
             found[system] = [one.memory for one in best]
     best_notes = memento.recall(question.text, k=K, gate=False, namespace=scope.namespace).memories
     found["notes"] = [one.iri for one in best_notes]
@@ -171,7 +174,7 @@ def rankings(question: Question, memento: Memento) -> dict[str, list[str]]:
         walked = memento.recall(question.text, k=K, gate=False, engine=engine, namespace=scope.namespace)
         found[engine] = [one.iri for one in walked.memories]
     every = sorted({iri for some in found.values() for iri in some})
-    rows = memento.service.stores.graph.select("keys/texts", [scope.graph], memory=every)
+    rows = memento.service.stores.graph.select("search/texts", [scope.graph], memory=every)
     texts = {row["memory"]: str(row["content"]) for row in rows}
     return {system: [texts[iri] for iri in some] for system, some in found.items()}
 

@@ -23,6 +23,7 @@ from mcp.types import CallToolResult
 from measure import arguments, record
 from memento.datadir import DataFolder
 from memento.interfaces.mcp import catalogue
+from memento.settings import Settings
 from startup import serving
 
 NOTES = (
@@ -38,7 +39,7 @@ ASKED = "What do you know about my work?"
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:
     """Print and return the numbers of tokens, by what they are for."""
     chosen = arguments(__doc__ or "", notes=len(NOTES)).parse_args(argv)
-    texts = {"tools/list": _compact(catalogue.lists(())["tools/list"])}
+    texts = {"tools/list": _compact(catalogue.lists((), Settings())["tools/list"])}
     with TemporaryDirectory(prefix="memento-bench-") as name, serving(Path(name), chosen.model):
         owner = DataFolder(Path(name)).serving_owner()
         assert owner is not None and owner.address is not None

@@ -20,8 +20,9 @@ from generated_secrets import Generated, make_secrets
 from memento import telemetry
 from memento.errors import InputError, MementoError
 from memento.intake.redaction import IDENTIFYING, VERBATIM
-from memento.model import CaseRow, NoteRow, ToRemember
+from memento.model import CaseRow, NoteRow
 from memento.operations import TABLE, Operation
+from memento.plugins.keys.nouns import ToRemember
 from memento.python import Client, Memento, open_memento
 from memento.settings import EmbeddingSettings, ModelSettings, ProxySettings, RedactionSettings, Settings
 from operations.samples import CALLS, make_sample

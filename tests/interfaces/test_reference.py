@@ -39,7 +39,7 @@ def test_every_operation_tool_verb_and_query_is_on_its_page() -> None:
         assert ("rest" in operation.absent and not operation.route.startswith("POST /memory")) or (
             f"\n### {name}\n" in pages["rest"]
         )
-    for tool in catalogue.tools(list_tool_groups(), direct=True):
+    for tool in catalogue.tools(list_tool_groups()):
         assert f"\n### {tool}\n" in pages["mcp"]
     for query in assets.queries():
         assert f"(../../queries/{query}." in pages["queries"]

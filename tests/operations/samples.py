@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memento.iris import data_iri
-from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall, ToRemember
-from memento.operations import PLUGGED, Operation, care, cases, graphs, intake, keys, notes, sessions
+from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall
+from memento.operations import PLUGGED, Operation, care, cases, graphs, intake, notes, sessions
 from memento.operations import recall as questions
 from memento.python import Memento
 
@@ -25,41 +25,43 @@ class Sample:
     memory: str
     retired: str
     other: str
-    key: str
     case: str
     run: str
     planned: str
     retrieval: str
     data: str
+    plugged: Mapping[str, str]
+    """What the plug-ins have added, by its name."""
 
 
 def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
-    """Fill a namespace with a few memories, keys, a case, a task under way and a policy."""
+    """Fill a namespace with a few memories, a case, a task under way, and what the calls of the plug-ins need."""
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
-    other = memento.keys.remember("Oslo is cold.", ["Oslo"], tags=["town"], namespace=namespace)
+    [other] = memento.note("Oslo is cold.", tags=["town"], namespace=namespace).memories
     [case] = memento.cases.add([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
     run = memento.cases.start("Move to Bergen.", plan="Ask.", namespace=namespace)
     planned = memento.cases.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
     retrieval = memento.cases.retrieve("Where to move?", namespace=namespace).retrieval
-    memento.living.set_policy("numbers", "(stats)", namespace=namespace)
     memento.sessions.set_page("work", question="Where do I work?", namespace=namespace)
     data = data_iri("local", namespace)
     memento.graphs.put(b"<urn:a> <urn:b> 1 .", data)
     assert old.note and retrieval and new.invalidated == old.memories
+    on = [of for of in dict.fromkeys(PLUGGED.values()) if of not in memento.left_out]
+    added = [import_module(f"plugins.{of}.calls").prepare(memento, namespace) for of in on]
     return Sample(
         namespace=namespace,
         folder=folder,
         note=old.note,
         memory=new.memories[0],
         retired=old.memories[0],
-        other=other.saved,
-        key=memento.keys.find("Oslo", namespace=namespace).keys[0].key,
+        other=other,
         case=case,
         run=run.iri,
         planned=planned.run.iri,
         retrieval=retrieval,
         data=data,
+        plugged={name: iri for one in added for name, iri in one.items()},
     )
 
 
@@ -117,17 +119,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     questions.FindPath: lambda s, n: questions.FindPath(s.memory, s.other, namespace=n),
     questions.Manifest: lambda s, n: questions.Manifest(fresh=True, namespace=n),
     questions.Infer: lambda s, n: questions.Infer(namespace=n),
-    keys.FindKeys: lambda s, n: keys.FindKeys("Oslo", namespace=n),
-    keys.ReadKey: lambda s, n: keys.ReadKey(s.key, namespace=n),
-    keys.ReadMemory: lambda s, n: keys.ReadMemory(s.other, namespace=n),
-    keys.Related: lambda s, n: keys.Related(s.other, namespace=n),
-    keys.RecallMemories: lambda s, n: keys.RecallMemories("Oslo is cold.", namespace=n),
-    keys.Remember: lambda s, n: keys.Remember("Rome is warm.", ["Rome"], namespace=n),
-    keys.RememberBatch: lambda s, n: keys.RememberBatch((ToRemember(content="Tea.", keys=("tea",)),), namespace=n),
-    keys.Conversation: lambda s, n: keys.Conversation("monday", namespace=n),
-    keys.ListMemories: lambda s, n: keys.ListMemories(namespace=n),
-    keys.CleanupExpired: lambda s, n: keys.CleanupExpired(namespace=n),
-    keys.MemoryStats: lambda s, n: keys.MemoryStats(namespace=n),
     cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),
     cases.RetrieveCases: lambda s, n: cases.RetrieveCases("Move to Oslo.", namespace=n),
     cases.RetrieveCasesEach: lambda s, n: cases.RetrieveCasesEach(("Move.", "Cook."), namespace=n),

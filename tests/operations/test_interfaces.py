@@ -183,7 +183,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", TOOL_CALLS)
 def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento: Memento, sample: Sample) -> None:
-    tool = catalogue.tools(tuple(catalogue.GROUPS), direct=True)[name]
+    tool = catalogue.tools(tuple(catalogue.GROUPS))[name]
     arguments = {
         key: value.format(memory=sample.memory, other=sample.other, folder=sample.folder)
         if isinstance(value, str)
@@ -201,7 +201,7 @@ def test_a_tool_made_by_hand_asks_the_operations_that_it_says(name: str, memento
 def test_every_tool_that_is_made_by_hand_is_tried() -> None:
     by_hand = {
         tool.name
-        for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values()
+        for tool in catalogue.tools(tuple(catalogue.GROUPS)).values()
         if not tool.run.__qualname__.startswith("tool_over")
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from doors import serving
 from memento.codec import plain
 from memento.errors import MementoError
 from memento.operations import TABLE, Operation
+from memento.plugins.keys.settings import KeysSettings
 from memento.python import Client, Memento, open_memento
-from memento.settings import KeysSettings
 from operations.samples import CALLS, make_sample
 
 UNANSWERED = {
@@ -44,7 +44,7 @@ class Served:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("operations")
     (folder / "document.ttl").write_text("<urn:a> <urn:b> <urn:c> .", encoding="utf-8")
-    memento = open_memento(folder / "home", configured=replace(OFFLINE, keys=KeysSettings(direct=True)))
+    memento = open_memento(folder / "home", configured=OFFLINE.having(KeysSettings(direct=True)))
     assert isinstance(memento, Memento)
     with memento, serving(memento) as address:
         yield Served(memento, Client(address), folder, count())

@@ -11,9 +11,10 @@ import pytest
 
 from conftest import OFFLINE
 from memento.errors import SettingsError
+from memento.plugins.keys.settings import KeysSettings
 from memento.python import Memento, open_memento
 from memento.search.reranker import CrossEncoder, Reranker
-from memento.settings import EmbeddingSettings, GateSettings, KeysSettings, RerankSettings, Settings
+from memento.settings import EmbeddingSettings, GateSettings, RerankSettings, Settings
 
 TEXTS = ("The bakery sells bread.", "Tulips grow in spring.", "The bread of the bakery is rye.", "Rye bread is dark.")
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "tulips", "bread", "rye", "bakery", "spring"]
@@ -59,9 +60,8 @@ def settings(**rerank: object) -> Settings:
         OFFLINE,
         embedding=EmbeddingSettings(model="trigram"),
         gate=GateSettings(on=False),
-        keys=KeysSettings(direct=True, min_score=0.0),
         rerank=RerankSettings(**rerank),  # type: ignore[arg-type]
-    )
+    ).having(KeysSettings(direct=True, min_score=0.0))
 
 
 @pytest.fixture(scope="module")

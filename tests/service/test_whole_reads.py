@@ -21,17 +21,18 @@ from memento.iris import IRI, MEM, graph_iri, tag_iri
 from memento.model import Filter
 from memento.operations import Operation, care, cases, keys, sessions
 from memento.operations import recall as questions
+from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations as living
 from memento.python import Memento, open_memento
 from memento.search import nodes, pool
 from memento.search.engine import MemoryEngine
 from memento.search.nodes import Record
 from memento.search.pool import Pools
-from memento.settings import IndexSettings, KeysSettings, Settings
+from memento.settings import IndexSettings, Settings
 
 pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 
-CHOSEN = replace(OFFLINE, keys=KeysSettings(direct=True))
+CHOSEN = OFFLINE.having(KeysSettings(direct=True))
 TOLD = (
     ("I work at Acme.", "2024-01-08"),
     ("My sister is called Clara.", "2024-01-09"),

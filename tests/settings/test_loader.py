@@ -9,6 +9,7 @@ import pytest
 
 from memento import settings
 from memento.errors import InputError, SettingsError
+from memento.plugins.keys.settings import KeysSettings
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
@@ -411,10 +412,10 @@ def test_names_of_the_published_design_of_keys_are_read_or_refused_aloud() -> No
             "KEYMEM_KEY_MERGE": "0.8",
             "MEMENTO_KEYS_MERGE": "0.9",
         },
-    ).keys
+    ).of(KeysSettings)
 
     assert (found.key_recall, found.hub, found.direct, found.autokey_days, found.merge) == (0.31, 5, True, 2.0, 0.9)
-    assert settings.load_client(None, {"KEYMEM_DIRECT_RECALL": "true"}).keys.direct
+    assert settings.is_on("keys.direct", settings.load_client(None, {"KEYMEM_DIRECT_RECALL": "true"}))
     for name, told in (("KEYMEM_DATA_DIR", "set MEMENTO_HOME"), ("KEYMEM_COLOUR", "of these names KEYMEM_KEY_RECALL,")):
         with pytest.raises(SettingsError, match=f"{name} is not read here: {told}"):
             settings.load(None, {name: "x"})

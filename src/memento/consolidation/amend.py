@@ -5,7 +5,7 @@ which entities a corrected text names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -22,7 +22,7 @@ from memento.consolidation.agents import (
     Resolution,
     Target,
 )
-from memento.consolidation.context import find_candidates, load_contents, load_existing, load_statements
+from memento.consolidation.context import find_candidates, find_current, load_contents, load_existing, load_statements
 from memento.consolidation.settle import drop_user
 from memento.consolidation.task import Task, load_user
 from memento.consolidation.write import Ending, Understanding, build_change, end_memory
@@ -31,12 +31,12 @@ from memento.graph.mapping import invalidates, mark_quads, node_or_none, quads
 from memento.graph.ranges import fits
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, agent_iri, is_claim, is_tag, mint, parse_iri, tag_iri, tag_name
-from memento.keys.remember import KeyChanges, WriteContext, inherit_keys
 from memento.model import (
     Agent,
     Change,
     Dispute,
     Invalidation,
+    KeyType,
     Marked,
     Marks,
     Memory,
@@ -52,6 +52,7 @@ from memento.model import (
     Value,
 )
 from memento.search.nodes import content_hash
+from memento.strength import Reinforcement
 from memento.text.sentences import drop_controls
 
 SETTLED_CONTRADICTION = "settled-contradiction"
@@ -63,27 +64,54 @@ _CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """The new text for a memory, when it begins (default: when that memory began), and its keys."""
+    """
+    The new text for a memory, when it begins (default: when that memory began), its keys, their types, and the memories that it is
+    linked to; None keeps what there is.
+    """
 
     iri: str
     content: str
     since: datetime | None = None
-    better: KeyChanges = KeyChanges()
+    keys: Sequence[str] | None = None
+    types: Mapping[str, KeyType] | None = None
+    related_to: Sequence[str] | None = None
 
 
-def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A memory that is about to be written in place of another one, and the correction that asks for it."""
+
+    memory: IRI
+    content: str
+    replaces: Memory
+    asked: Correction
+    scope: Scope
+    at: datetime
+
+
+def correct(
+    asked: Correction,
+    scope: Scope,
+    parts: Backends,
+    strengths: Reinforcement,
+    rules: Agents,
+    *,
+    add: Callable[[Rewrite], Change],
+) -> Noted:
     """
     Replace a memory, or one claim of it, by a corrected text, which is written as a note. It begins and ends as that did,
     unless told otherwise.
 
     If it was corrected before, its latest correction is corrected.
 
+    Args:
+        add: returns what else is written with the new memory.
+
     Raises:
         NotFound: the namespace has no such memory or claim, or it is forgotten.
-        InputError: the text equals that of the memory, states nothing in place of the claim, or its keys cannot be used.
+        InputError: the text equals that of the memory, or states nothing in place of the claim.
     """
-    content, since = drop_controls(asked.content), asked.since
-    scope, parts, now = desk.scope, desk.stores, desk.now
+    content, since, now = drop_controls(asked.content), asked.since, parts.clock()
     old, claim = _follow_corrections(asked.iri, scope, parts)
     _raise_if_same(content, old)
     user, user_is_new = load_user(scope, parts)
@@ -131,14 +159,14 @@ def correct(asked: Correction, desk: WriteContext, rules: Agents) -> Noted:
     )
     written, noted = build_change(understood)
     new = noted.memories[0]
-    with parts.indexes.lock:
-        keyed = inherit_keys(new, draft.content, old, asked.better, desk)
+    added = add(Rewrite(memory=new, content=draft.content, replaces=old, asked=asked, scope=scope, at=now))
     if known := beside.get(MEM.importance):
         kept = [quad for quad in written.adds if quad[:2] != (new, MEM.importance)]
         written = replace(written, adds=(*kept, (new, MEM.importance, known[0], scope.graph)))
     over = claim.until if claim else old.invalid_at
-    parts.commit(written + _inherit(new, old, over, began, written, scope) + keyed, scope)
-    flagged = [one for _, predicate, one, _ in keyed.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
+    added += _link_corrected(new, old, asked.related_to, scope, parts) + strengths.weaken(old.iri, scope.graph)
+    parts.commit(written + _inherit(new, old, over, began, written, scope) + added, scope)
+    flagged = [one for _, predicate, one, _ in added.adds if predicate == MEM.contradicts and isinstance(one, IRI)]
     others = [one for one in flagged if one != new]
     contents = {**noted.contents, **load_contents(others, scope, parts)} if others else noted.contents
     return replace(noted, contradicts=(*noted.contradicts, *others), contents=contents)
@@ -419,6 +447,16 @@ def _inherit(new: IRI, old: Memory, over: datetime | None, began: datetime, writ
     if over is not None and over > began:
         claims = [one for one, predicate, of, _ in written.adds if predicate == MEM.statedBy and of == new]
         adds += [(iri, MEM.invalidAt, over, scope.graph) for iri in (new, *claims)]
+    return Change(tuple(adds))
+
+
+def _link_corrected(new: IRI, old: Memory, related_to: Sequence[str] | None, scope: Scope, parts: Backends) -> Change:
+    """Link a correction to some memories, by default to those of the old memory; it expires when that one would have."""
+    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri) for iri in (old.iri, *(related_to or ())) if ":" in iri])
+    links = old.related_to if related_to is None else find_current(related_to, scope, parts)
+    adds: list[Quad] = [(new, MEM.relatedTo, other, scope.graph) for other in links]
+    if old.expires_at is not None:
+        adds.append((new, MEM.expiresAt, old.expires_at, scope.graph))
     return Change(tuple(adds))
 
 

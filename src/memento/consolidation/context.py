@@ -290,10 +290,19 @@ def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> State
     return statements
 
 
+def find_current(iris: Iterable[str], scope: Scope, parts: Backends) -> list[IRI]:
+    """Return the current memories among some IRIs, each once; `bring` them first."""
+    nodes = parts.indexes.nodes
+    with parts.indexes.lock:
+        current = nodes.current(scope.memory_graphs, now=parts.clock())
+        found = (nodes.find(IRI(iri)) for iri in dict.fromkeys(iris) if isinstance(iri, str))
+        return [nodes.iri(node) for node in found if node is not None and current[node]]
+
+
 def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
     """Load the texts of some memories that the scope can see."""
     wanted = list(memories)
-    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    rows = parts.graph.select("search/texts", scope.memory_graphs, memory=wanted) if wanted else []
     return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
 
 

@@ -10,7 +10,7 @@ from typing import cast
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Draft, Mention
 from memento.consolidation.context import list_stated, load_statements
-from memento.errors import Conflict
+from memento.errors import Conflict, InputError
 from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
@@ -204,6 +204,15 @@ def find_earlier_note(note: Note, scope: Scope, parts: Backends) -> Noted | None
         contents=contents_of(rows),
         verbatim="it could not be read, so it is kept in its own words" if rows[0].get("verbatim") else None,
     )
+
+
+_LONGEST_S = timedelta(days=365_000).total_seconds()
+
+
+def require_ttl(seconds: float | None, name: str) -> None:
+    """Raise `InputError` if a time to live is not above 0; `name` is its name in the error."""
+    if seconds is not None and not 0 < seconds < _LONGEST_S:
+        raise InputError(f"{name} must be a number of seconds above 0, not {seconds}")
 
 
 def find_known_keys(keys: Sequence[str], scope: Scope, parts: Backends) -> set[str]:

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any, get_args, get_origin
@@ -86,7 +87,6 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {
         "consolidation": "extracts facts from a note and writes them atomically",
         "retrieval": "the phases of recall",
-        "keys": "keys, and the walk over them",
         "cases": "finished tasks as examples",
         "manifest": "maps of a memory",
         "overview": "profiles, session summaries, standing pages",
@@ -322,10 +322,10 @@ def write_mcp() -> str:
     for title, tools in groups.items():
         if listed := [tool for tool in tools if title == "Default" or tool.name not in default]:
             lines += ["", f"## {title}"]
-            lines += [line for tool in listed for line in _describe_tool(tool)]
-    direct = [tool for tool in catalogue.tools(("keys",), direct=True) if tool not in catalogue.tools(("keys",))]
-    lines += ["", "## With the setting `keys.direct`"]
-    lines += [line for name in direct for line in _describe_tool(catalogue.tools(("keys",), direct=True)[name])]
+            lines += [line for tool in listed if not tool.setting for line in _describe_tool(tool)]
+        for setting in dict.fromkeys(tool.setting for tool in listed if tool.setting):
+            lines += ["", f"### With the setting `{setting}`"]
+            lines += [line for tool in listed if tool.setting == setting for line in _describe_tool(tool)]
     lines += ["", "## Resources", ""]
     rows = [(f"`{one['uri']}`", str(one.get("description", ""))) for one in resources.FIXED]
     rows += [(f"`{one['uriTemplate']}`", str(one.get("description", ""))) for one in resources.TEMPLATES]
@@ -444,7 +444,7 @@ def read_header(query: str) -> dict[str, str]:
 def tools_of() -> dict[str, list[str]]:
     """Return the names of the MCP tools that call an operation, by the operation's name."""
     found: dict[str, list[str]] = {}
-    for tool in catalogue.tools(tuple(catalogue.GROUPS), direct=True).values():
+    for tool in catalogue.tools(tuple(catalogue.GROUPS)).values():
         for operation in tool.asks:
             found.setdefault(name_of(operation), []).append(tool.name)
     return found
@@ -491,7 +491,8 @@ def _list_plugged_nouns() -> dict[str, list[str]]:
     """List the classes that operations of plug-ins take and return, by the module that has them."""
     found: dict[str, list[str]] = {}
     for module in {sys.modules[TABLE[name].__module__]: None for name in PLUGGED}:
-        for name, one in vars(module).items():
+        nouns = vars(import_module(module.NOUNS)) if hasattr(module, "NOUNS") else {}
+        for name, one in (*nouns.items(), *vars(module).items()):
             is_noun = isinstance(one, type) and not issubclass(one, Operation)
             if is_noun and one.__module__.startswith(f"{module.__package__}."):
                 found.setdefault(one.__module__, []).append(name)

@@ -7,12 +7,13 @@ commands, the Python methods and the reference pages. `tests/operations` tests e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
 from typing import Any
 
 from memento import plugin
-from memento.operations import care, cases, graphs, intake, keys, notes, recall, sessions
+from memento.errors import NotFound
+from memento.operations import care, cases, graphs, intake, notes, recall, sessions
 from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "check_fields",
     "check_value",
     "fields_of",
+    "find_operation",
     "list_operations",
     "name_of",
 ]
@@ -36,7 +38,6 @@ GROUPS: Mapping[str, str] = {
     "cases": "Finished tasks as examples, tasks that run, plans.",
     "graphs": "Whole graphs and updates by SPARQL, and how entities are connected.",
     "intake": "Bring in: notes of other programs, documents, projects, RDF, what was captured.",
-    "keys": "Memories under keys: find keys, open memories, walk from one to the next.",
     "review": "Look and correct: marks, disputes, sources, what waits, what was forgotten.",
     "sessions": "Sessions of agents, the profile, pages that are always in the context, answers of a model.",
 }
@@ -58,7 +59,7 @@ def __getattr__(name: str) -> Any:
 
 def _build_tables() -> dict[str, Any]:
     """Return the three tables above, plug-ins included; raise `PluginError` if a name or an address is taken."""
-    own = (notes, intake, recall, sessions, keys, cases, graphs, care)
+    own = (notes, intake, recall, sessions, cases, graphs, care)
     themes = {module.__name__.rpartition(".")[2]: module for module in own}
     table = {name: one for module in own for name, one in _declared_in(module).items()}
     owners, addresses = dict.fromkeys(table, "Memento"), {one.route: "Memento" for one in table.values()}
@@ -89,3 +90,17 @@ def list_operations(left_out: Collection[str]) -> Mapping[str, type[Operation[An
     from memento.operations import PLUGGED, TABLE
 
     return {name: one for name, one in TABLE.items() if PLUGGED.get(name) not in left_out}
+
+
+def find_operation(name: str) -> Callable[..., Operation[Any]]:
+    """
+    Return an operation by its name, for a plug-in that asks what another one answers.
+
+    Raises:
+        NotFound: no plug-in that is installed has it.
+    """
+    from memento.operations import TABLE
+
+    if name not in TABLE:
+        raise NotFound(f"there is no operation {name}: no plug-in that is installed has it")
+    return TABLE[name]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from dataclasses import fields as dataclass_fields
 from functools import cache
+from importlib import import_module
 from numbers import Integral, Real
 from types import MappingProxyType, ModuleType, NoneType, UnionType
 from typing import (
@@ -205,13 +206,17 @@ def summary_of(operation: type[Operation[Any]]) -> str:
 
 def fields_of(operation: type[Operation[Any]]) -> Mapping[str, Field]:
     """Return the arguments of an operation by name, in the order of the declaration; `namespace` is the last."""
-    return _read_fields(operation, sys.modules.get("memento.model"))
+    nouns = sys.modules.get(_nouns_of(operation))
+    return _read_fields(operation, sys.modules.get("memento.model"), nouns)
 
 
 @cache
-def _read_fields(operation: type[Operation[Any]], nouns: ModuleType | None) -> Mapping[str, Field]:
+def _read_fields(
+    operation: type[Operation[Any]], model: ModuleType | None, nouns: ModuleType | None
+) -> Mapping[str, Field]:
     """Do the same, cached: reading the type hints takes longer than a search of a small memory."""
-    hints = get_type_hints(operation, localns={"model": nouns or _Nouns()}, include_extras=True)
+    known = {"model": model or _Nouns(), "nouns": nouns or _Nouns()}
+    hints = get_type_hints(operation, localns=known, include_extras=True)
     names, defaults = operation.__struct_fields__, operation.__struct_defaults__
     padded = (*(NODEFAULT for _ in range(len(names) - len(defaults))), *defaults)
     fields = {name: _field(name, hints[name], default) for name, default in zip(names, padded, strict=True)}
@@ -243,23 +248,33 @@ def declared_answer(operation: type[Operation[Any]]) -> Any:
 
 def answer_type(operation: type[Operation[Any]]) -> Any:
     """Return the type of an operation's answer; imports `memento.model`."""
-    from memento import model
-
+    complete(operation)
     declared = declared_answer(operation)
     text = getattr(declared, "__forward_arg__", declared)
     if not isinstance(text, str):
         return text
     named = type("Answer", (), {"__annotations__": {"answer": text}})
-    return get_type_hints(named, {**vars(sys.modules[operation.__module__]), "model": model}, include_extras=True)[
-        "answer"
-    ]
+    return get_type_hints(named, vars(sys.modules[operation.__module__]), include_extras=True)["answer"]
 
 
 def complete(operation: type[Operation[Any]]) -> None:
-    """Make `model` available to the fields of an operation, so that they can be decoded and described."""
+    """
+    Make `model`, and what the module of an operation calls `NOUNS`, available to its fields, so that they can be decoded and
+    described.
+
+    *Because:* commands start faster without these classes.
+    """
     from memento import model
 
-    vars(sys.modules[operation.__module__])["model"] = model
+    known = vars(sys.modules[operation.__module__])
+    known["model"] = model
+    if nouns := _nouns_of(operation):
+        known["nouns"] = import_module(nouns)
+
+
+def _nouns_of(operation: type[Operation[Any]]) -> str:
+    """Return the name of the module that annotations of an operation call `nouns`; empty if there is none."""
+    return str(getattr(sys.modules[operation.__module__], "NOUNS", ""))
 
 
 def check_fields(operation: Operation[Any]) -> None:
@@ -377,7 +392,7 @@ def _raise_if_no_text(name: str, value: Any) -> None:
 
 
 class _Nouns:
-    """Stand in for `memento.model` while it is not imported: every class is Any."""
+    """Stand in for a module that is not imported yet: every class is Any."""
 
     def __getattr__(self, name: str) -> Any:
         return Any

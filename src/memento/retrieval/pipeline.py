@@ -249,7 +249,7 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
 
     def read_contents(nodes: Sequence[int]) -> dict[int, str]:
         ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
-        rows = stores.graph.select("keys/texts", query.scope.readable, memory=[*ids]) if ids else []
+        rows = stores.graph.select("search/texts", query.scope.readable, memory=[*ids]) if ids else []
         return {ids[cast(IRI, row["memory"])]: str(row["content"]) for row in rows}
 
     return read_contents

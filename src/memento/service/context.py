@@ -32,6 +32,7 @@ from memento.archive.read import resolve_subject
 from memento.backends import Backends
 from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
+from memento.consolidation.amend import Rewrite
 from memento.consolidation.rules import RuleAgents
 from memento.datadir import DataFolder
 from memento.errors import (
@@ -53,7 +54,6 @@ from memento.iris import (
     GLOBAL,
     IRI,
     ONTOLOGY,
-    anchor_of,
     audit_iri,
     branch_prefix,
     cases_iri,
@@ -64,12 +64,8 @@ from memento.iris import (
     provenance_iri,
     tag_iri,
 )
-from memento.keys.learn import QueryLog
-from memento.keys.match import choose_thresholds
-from memento.keys.remember import WriteContext
-from memento.keys.view import KeyView
 from memento.manifest import Maps
-from memento.model import Degraded, Filter, Page, Recollection, Scope
+from memento.model import Change, Degraded, Filter, Page, Recollection, Scope
 from memento.operations import PLUGGED, Operation, check_fields, name_of
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.operations.intake import Capture
@@ -149,7 +145,7 @@ class Service:
         self.put_off: set[IRI] = set()
         """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)
-        self.query_log = QueryLog()
+        self._kept: dict[Callable[[], Any], Any] = {}
         self.maps = Maps(stores, settings.manifest)
         self.profiles = Profiles(stores, self.writing)
         self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))
@@ -174,6 +170,10 @@ class Service:
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
         stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
+
+    def keep(self, kind: Callable[[], T]) -> T:
+        """Return the one object of a class that a plug-in keeps while this service is open; it is made when first needed."""
+        return cast(T, self._kept.setdefault(kind, kind()))
 
     @property
     def degraded(self) -> Degraded | None:
@@ -347,38 +347,26 @@ class Context:
         """Return the vectors of a question's windows."""
         return self.stores.embedder.embed_question(text)
 
-    def bring_keys(self, scope: Scope, nodes: Sequence[str], text: str = "", keys: Sequence[str] = ()) -> None:
+    def add_to_rewrite(self, rewrite: Rewrite) -> Change:
         """
-        Load into the indexes the neighbours of some nodes, what is relevant to a text, and the keys that the text or others name.
+        Return what the plug-ins write with a memory that takes the place of another.
+
+        Raises:
+            InputError: keys were given for it, and no plug-in takes them.
         """
-        texts = [text] if text else []
-        around = [IRI(iri) for one in nodes if ":" in one for iri in (one, anchor_of(one)) if iri]
-        self.stores.indexes.bring(scope.memory_graphs, texts=texts, names=[*texts, *keys], around=around)
-
-    def key_view(self, scope: Scope, at: datetime, only: Filter | None = None) -> KeyView:
-        """Return the key view of the memories, or of those that a filter selects. Hold `indexes.lock`."""
-        indexes = self.stores.indexes
-        visible = indexes.nodes.current(scope.memory_graphs, now=at)
-        if only:
-            visible = visible & indexes.filter_nodes(only)
-        return KeyView(indexes, self.service.reinforcement, scope, visible, self.settings.keys)
-
-    def write_context(self, scope: Scope, at: datetime) -> WriteContext:
-        """Return the state that writing under keys needs. Hold `indexes.lock` and the write lock."""
-        return WriteContext(
-            scope=scope,
-            view=self.key_view(scope, at),
-            stores=self.stores,
-            strengths=self.service.reinforcement,
-            limits=choose_thresholds(self.stores.embedder.fingerprint, self.settings.keys),
-            now=at,
-            near=self.settings.consolidation,
-        )
+        hooks = [add for of, add in plugin.collect("before_write").items() if of not in self.settings.plugins.left_out]
+        if not hooks and (rewrite.asked.keys or rewrite.asked.types):
+            raise InputError("keys and types cannot be given: no plug-in that is switched on takes them")
+        return sum((add(rewrite, self) for add in hooks), Change())
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
         inferred = (scope.inferred,) if self.settings.inference.on else ()
         return self.service.graph_names.visible(scope, self.access, inferred)
+
+
+BeforeWrite = Callable[[Rewrite, Context], Change]
+"""What `Plugin.before_write` names: called with the write lock held, before anything is written; an error stops the write."""
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from doors import text_of
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento
 from memento.retrieval.render import as_list, as_text, as_xml
+from memento.settings import Settings
 
 Json = dict[str, Any]
 Call = Callable[..., Awaitable[Json]]
@@ -60,7 +61,9 @@ def ask(address: str, script: Callable[[Call], Awaitable[None]]) -> None:
 
 
 def test_the_tools_have_the_names_and_the_arguments_that_were_published() -> None:
-    listed = {tool["name"]: tool["inputSchema"] for tool in catalogue.lists(("care",))["tools/list"]["tools"]}
+    listed = {
+        tool["name"]: tool["inputSchema"] for tool in catalogue.lists(("care",), Settings())["tools/list"]["tools"]
+    }
 
     for name, arguments in PUBLISHED.items():
         assert set(listed[name]["properties"]) == arguments, name

@@ -25,7 +25,7 @@ from doors import serving, shim_of, text_of
 from memento.datadir import DataFolder
 from memento.interfaces.mcp import catalogue, shim
 from memento.python import Memento, open_memento
-from memento.settings import list_tool_groups
+from memento.settings import ClientSettings, Settings, list_tool_groups
 
 Era = Literal["auto", "legacy"]
 Json = dict[str, Any]
@@ -305,7 +305,7 @@ def test_the_shim_waits_for_no_heavy_library(memory: Memento, address: str) -> N
         check=True,
     )
 
-    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.tools(list_tool_groups()))
+    assert len(json.loads(done.stdout)["result"]["tools"]) == len(catalogue.list_tools(list_tool_groups(), Settings()))
     assert done.stderr.strip() == "set()"
 
 
@@ -325,7 +325,7 @@ def test_a_client_that_cannot_subscribe_is_told_when_the_map_that_it_was_shown_c
         while b"list_changed" not in out.getvalue() and time.monotonic() < until:
             time.sleep(0.05)
 
-    shim.Shim(shim.Service(memory.datadir, "main"), ["sexpr"], out).serve_lines(lines())
+    shim.Shim(shim.Service(memory.datadir, "main"), ["sexpr"], out, ClientSettings()).serve_lines(lines())
     told = [json.loads(line) for line in out.getvalue().splitlines()]
 
     assert told[0]["result"]["capabilities"]["tools"] == {"listChanged": True}

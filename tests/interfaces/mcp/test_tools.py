@@ -10,9 +10,9 @@ import pytest
 from memento.errors import InputError
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.tools import USUAL, Tool
-from memento.settings import list_tool_groups
+from memento.settings import Settings, list_tool_groups
 
-EVERY = list(catalogue.tools(list_tool_groups(), direct=True).values())
+EVERY = list(catalogue.tools(list_tool_groups()).values())
 
 
 def test_the_default_tools_are_at_most_eight_and_those_of_the_design() -> None:
@@ -127,7 +127,7 @@ def test_what_nobody_is_asked_about_here_is_described_so(mode: str, word: str) -
 
 
 def test_the_default_tools_take_few_words_and_answer_in_text() -> None:
-    listed = catalogue.lists(())["tools/list"]["tools"]
+    listed = catalogue.lists((), Settings())["tools/list"]["tools"]
 
     assert len(json.dumps(listed, separators=(",", ":"))) <= 4 * 2_200
     assert not any("outputSchema" in tool for tool in listed)
@@ -141,7 +141,7 @@ def test_the_default_tools_take_few_words_and_answer_in_text() -> None:
 def test_no_tool_tells_of_one_that_is_not_listed_beside_it() -> None:
     names = {tool.name for tool in EVERY if "_" in tool.name}
     for groups in ((), *((group,) for group in catalogue.GROUPS)):
-        listed = catalogue.tools(groups, direct="keys" in groups)
+        listed = catalogue.tools(groups)
         for tool in listed.values():
             told = {name for name in names if re.search(rf"\b{name}\b", tool.description)}
             assert told <= set(listed), (groups, tool.name)

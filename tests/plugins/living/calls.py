@@ -7,6 +7,14 @@ from typing import Any
 
 from memento.operations import Operation
 from memento.plugins.living import operations
+from memento.python import Memento
+
+
+def prepare(memento: Memento, namespace: str) -> dict[str, str]:
+    """Store a policy."""
+    memento.living.set_policy("numbers", "(stats)", namespace=namespace)
+    return {}
+
 
 CALLS: Mapping[type[Operation[Any]], Callable[[Any, str], Operation[Any]]] = {
     operations.Strength: lambda s, n: operations.Strength(s.memory, namespace=n),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -293,7 +292,7 @@ def test_what_a_snapshot_brings_can_be_named_in_the_same_text(memento: Memento, 
 
 
 def test_fuel_depth_and_length_are_settings(tmp_path: Path) -> None:
-    small = replace(OFFLINE, plugged={**OFFLINE.plugged, "sexpr": SexprSettings(fuel=3, depth=2, chars=100)})
+    small = OFFLINE.having(SexprSettings(fuel=3, depth=2, chars=100))
     with opened(tmp_path / "small", small) as memento:
         with pytest.raises(InputError, match="more than 3 calls"):
             memento.living.evaluate("(list) (list) (list) (list)")

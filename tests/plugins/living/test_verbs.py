@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memento.errors import MementoError
-from memento.operations import Operation
+from memento.operations import Operation, find_operation
 from memento.plugins.living.settings import SexprSettings
 from memento.plugins.living.sexpr.evaluation import Evaluation
 from memento.plugins.living.sexpr.verbs import VERBS, Host
@@ -73,4 +73,4 @@ def test_a_verb_asks_the_operations_that_it_says(verb: Any, memento: Memento, sa
     except MementoError:
         assert verb.name in ("unarchive", "load")  # nothing is archived, and there is no such file
 
-    assert asked == set(verb.asks)
+    assert asked == {find_operation(one) if isinstance(one, str) else one for one in verb.asks}

@@ -7,6 +7,7 @@ plugin = Plugin(
     summary="Bookmarks of a browser as memories.",
     operations="bookmarks.operations",
     handlers="bookmarks.handlers",
+    before_write="bookmarks.rename:tag_renamed",
     pages={"/bookmarks": "bookmarks.page:show_bookmarks"},
     signals={"address": "bookmarks.signals:score_address"},
     importers={"bookmarks": "bookmarks.importer:BOOKMARKS"},

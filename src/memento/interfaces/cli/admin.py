@@ -112,10 +112,7 @@ def serve_stdio(chosen: Chosen) -> None:
     configure_logging()
     service = Service(chosen.folder, namespace_of(chosen))
     known = load_client(chosen.folder.settings_file)
-    groups = offered_groups(known)
-    direct = "keys" in groups and known.keys.direct
-    asking = known.mcp.confirmation
-    Shim(service, groups, claimed_stdout(), direct=direct, confirmation=asking).serve_lines(iter(sys.stdin.buffer))
+    Shim(service, offered_groups(known), claimed_stdout(), known).serve_lines(iter(sys.stdin.buffer))
 
 
 @command("eval")

@@ -240,7 +240,7 @@ LISTED: dict[str, tuple[str, ...]] = {
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
         "plugins",
     ),
-    "Plug-ins": ("keys", "cases", "session"),
+    "Plug-ins": ("cases", "session"),
 }
 """The commands that `memento --help` shows, in five groups."""
 
@@ -262,8 +262,6 @@ OLD_NAMES: Mapping[str, str] = {
     "infer": "graph infer",
     **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
     "completion": "config completion",
-    "walk": "keys walk",
-    "remember": "keys remember",
     "pages": "session pages",
     "upgrade": "store upgrade",
 }
@@ -565,7 +563,6 @@ def arrange_commands(old_names: Mapping[str, str]) -> None:
 
 
 GROUPS: dict[str, click.Group] = {
-    "keys": Subcommands("keys", help="Walk from keys to memories, one step at a time."),
     "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
     "pages": Subcommands(

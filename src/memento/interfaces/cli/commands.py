@@ -112,11 +112,8 @@ def read_text_or_file(argument: str, brackets: str = "{") -> str:
 
 
 _ENDED = Option(type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
-_REPEATED_KEY = Option(
-    names=("--key", "-k"), metavar="KEY", help="A key; may be repeated. Default the names and nouns of TEXT."
-)
 _KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
-_FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
+FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
 
 COMMANDS: dict[str, Command] = {
     "note": Command(
@@ -170,7 +167,7 @@ COMMANDS: dict[str, Command] = {
     "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
     "get": Command(path="get", view=views.show_described),
-    "list": Command(path="list", view=views.show_listing, options=_FILTERED),
+    "list": Command(path="list", view=views.show_listing, options=FILTERED),
     "tags": Command(path="tags", view=views.show_tags),
     "mark": Command(
         path="mark",
@@ -186,36 +183,8 @@ COMMANDS: dict[str, Command] = {
         long="Checking",
         fails_when=lambda found: any(one["what"] != "pending-note" for one in found),
     ),
-    "remember": Command(
-        path="remember",
-        view=views.show_remembered,
-        help="Store TEXT word for word under your own keys, without extracting facts (`note` does that). - reads standard input.",
-        places={"content": "TEXT"},
-        options={
-            "keys": _REPEATED_KEY,
-            "types": Option(names=("--type",), metavar="KEY TYPE", help="A key that is a name."),
-            "ttl_s": Option(names=("--ttl",), metavar="SECONDS"),
-            "related_to": Option(names=("--related",), metavar="IRI"),
-            "type": Option(names=("--kind",)),
-            "tags": Option(names=("--tag",)),
-        },
-        left_out=frozenset({"piece"}),
-        reads={"content": read_text},
-    ),
-    "find_keys": Command(path="keys find", view=views.show_keys, options={"k": Option(names=("-k",))}),
-    "read_key": Command(path="keys open", view=views.show_key_page, places={"iri": "KEY"}),
-    "read_memory": Command(path="keys read", view=views.show_memory, places={"iri": "MEMORY"}),
-    "related": Command(path="keys related", view=views.show_related, places={"iri": "MEMORY"}),
-    "recall_memories": Command(path="keys recall", view=views.show_direct_recall, options={"k": Option(names=("-k",))}),
-    "list_memories": Command(path="keys list", view=views.show_memory_rows, options=_FILTERED),
-    "conversation": Command(path="keys conversation", view=views.show_turns),
-    "cleanup_expired": Command(
-        path="keys cleanup",
-        view=lambda answer: f"{answer['expired']:,} memories and {answer['phrases']:,} names removed.",
-    ),
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
-    "memory_stats": Command(path="keys stats", view=views.show_fields),
     "list_cases": Command(path="cases list", view=views.show_cases),
     "retrieve_cases": Command(
         path="cases retrieve", view=views.show_cases_found, options={"k": Option(names=("-k",), metavar="N")}
@@ -451,7 +420,7 @@ def filter_options(of: F) -> F:
         return of(*args, only=only, **given)
 
     declared = fields_of(Filtered)
-    made = [_option(declared[name], _FILTERED.get(name, Option())) for name in FILTERS]
+    made = [_option(declared[name], FILTERED.get(name, Option())) for name in FILTERS]
     call.__click_params__ = [*getattr(of, "__click_params__", ()), *reversed(made)]  # type: ignore[attr-defined]
     return cast(F, call)
 

@@ -415,54 +415,6 @@ def dim(text: str) -> str:
     return click.style(text, dim=True)
 
 
-def show_keys(found: Json) -> str:
-    """List the keys that a question leads to."""
-    lines = []
-    for number, one in enumerate(found["keys"], start=1):
-        why = f"{one['score']:.2f} {one['match']}, {_count_memories(one['memory_count'])}"
-        lines.append(f"{number:>3}. {_key_name(one)}  {dim(why)}{_hub(one)}\n     {dim(one['key'])}")
-    return "\n".join(lines) or "No key was found."
-
-
-def show_key_page(found: Json) -> str:
-    """Show the memories that a key leads to."""
-    head = f"{_key_name(found)} leads to {_count_memories(found['total'])}{_hub(found)}"
-    lines = []
-    for number, one in enumerate(found["memories"], start=1):
-        how = f"score {one['score']:.2f}, weight {one['weight']:.2f}, {one['band']}"
-        lines.append(f"{number:>3}. {day(one['created_at'])}  {dim(how)}\n     {dim(one['memory'])}")
-        if one.get("content"):
-            lines[-1] += f"\n     {clean(' '.join(one['content'].split())[:200])}"
-    more = [f"{len(lines) + 1:>3}. further ones"] if found["next_offset"] else []
-    return "\n".join([head, *lines, *more])
-
-
-def show_memory(found: Json) -> str:
-    """Show one memory, and the keys that lead on from it."""
-    lines = [
-        click.style(clean(found["content"]), bold=True),
-        dim(f"{found['memory']}  since {day(found['valid_at'])}, depth {found['depth']:.2f} ({found['band']})"),
-    ]
-    if found["superseded_by"]:
-        lines.append(dim(f"superseded by {found['superseded_by']}"))
-    lines += [dim(f"contradicts {one}") for one in found["contradicts"]]
-    for number, one in enumerate(found["keys"], start=1):
-        how = f"weight {one['weight']:.2f}, {_count_memories(one['memory_count'])}"
-        lines.append(f"{number:>3}. {_key_name(one)}  {dim(how)}")
-    return "\n".join(lines)
-
-
-def show_remembered(answer: Json) -> str:
-    """Show what was stored for a text, and what it superseded or may contradict."""
-    what = "Known already, and deeper now" if answer["repeated"] else "Remembered"
-    lines = [f"{what}: {answer['saved']}"]
-    if answer["superseded"]:
-        why = "it had a key in common" if answer["conflict"] else "it said nearly the same"
-        lines.append(f"It replaces {answer['superseded']}: {why}.")
-    lines += [f"It may contradict {one}." for one in answer["contradicts"]]
-    return "\n".join(lines) + show_redacted(answer)
-
-
 def show_redacted(answer: Json) -> str:
     """Return a line that says how many secrets were redacted; empty if there were none."""
     if not answer["redacted"]:
@@ -524,52 +476,6 @@ def show_ingested(answer: Json, is_trial: bool = False) -> str:
     else:
         lines.append(f"{answer['memories']:>8,} memories stored, {answer['retired']:,} retired.")
     return "\n".join([*lines, *map(clean, answer["remarks"])]) + show_redacted(answer)
-
-
-def show_related(answer: Json) -> str:
-    """List the neighbours of a memory."""
-    lines = [
-        f"{one['score']:.2f}  {clean(one['content'])}  "
-        f"{dim(', '.join(clean(name) for name in one['shared']) or 'linked by hand')}"
-        for one in answer["memories"]
-    ]
-    return "\n".join([*lines, *(f"contradicts {one}" for one in answer["contradicts"])]) or "It has no neighbours."
-
-
-def show_direct_recall(answer: Json) -> str:
-    """List the memories that direct recall found."""
-    lines = []
-    for one in answer["memories"]:
-        way = f"hop {one['hop']}: {', '.join(map(clean, one['via']))}"
-        lines.append(f"{one['score']:.4f}  {clean(one['content'])}  {dim(way)}")
-    return "\n".join(lines) or "Nothing relevant comes to mind."
-
-
-def show_memory_rows(rows: Iterable[Json]) -> str:
-    """Show a line for each memory, and one for its keys."""
-    lines = [
-        f"{day(one['created_at'])}  {clean(one['content'])}\n            {dim(', '.join(map(clean, one['keys'])))}"
-        for one in rows
-    ]
-    return "\n".join(lines) or "Nothing here yet."
-
-
-def show_turns(rows: Sequence[Json]) -> str:
-    """Show a line for each turn."""
-    return "\n".join(f"{one['turn']:>3}  {clean(one['role'])}: {clean(one['content'])}" for one in rows) or "Nothing."
-
-
-def _key_name(one: Json) -> str:
-    name = click.style(clean(one["name"]), bold=True)
-    return name if one["type"] == "concept" else f"{name} {dim('(' + one['type'].replace('_', ' ') + ')')}"
-
-
-def _hub(one: Json) -> str:
-    return dim(", a hub") if one["is_hub"] else ""
-
-
-def _count_memories(count: int) -> str:
-    return f"{count:,} {'memory' if count == 1 else 'memories'}"
 
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -63,9 +63,9 @@ class Door:
         # A client may also call a tool that is not listed: another window may have listed it.
         asking = memento.settings.mcp.confirmation
         every = [name for name in catalogue.GROUPS if settings.is_offered(name, memento.settings)]
-        self._tools = catalogue.tools(every, direct=True, confirmation=asking)
+        self._tools = catalogue.tools(every, left_out=memento.settings.plugins.left_out, confirmation=asking)
         self._schemas = {name: tool.describe()["inputSchema"] for name, tool in self._tools.items()}
-        self._lists = catalogue.lists(groups, direct=memento.settings.keys.direct, confirmation=asking)
+        self._lists = catalogue.lists(groups, memento.settings)
         state = f" At present {memento.degraded.brief}." if memento.degraded else ""
         self._instructions = f"{catalogue.instructions(groups, asking)}{state}"
         self._bus = InMemorySubscriptionBus()
@@ -173,7 +173,7 @@ class Door:
     async def _prompt(self, context: Context, params: mcp.GetPromptRequestParams) -> mcp.GetPromptResult:
         given = params.arguments or {}
         text = await self._run_for_client(
-            context, lambda: resources.write_prompt(self._reach(context), params.name, given)
+            context, lambda: resources.write_prompt(self._reach(context), params.name, given, catalogue.list_guides)
         )
         return mcp.GetPromptResult(
             messages=[mcp.PromptMessage(role="user", content=mcp.TextContent(type="text", text=text))]

@@ -57,17 +57,15 @@ class Shim:
         service: Service,
         groups: Sequence[str],
         out: BinaryIO,
-        *,
-        direct: bool = False,
-        confirmation: str = "ask",
+        configured: settings.ClientSettings,
     ) -> None:
         """
         Args:
-            groups, direct, confirmation: which tools to list, as for `catalogue.tools`.
+            groups, configured: which tools to list, as for `catalogue.lists`.
         """
         self._service = service
-        self._lists = catalogue.lists(groups, direct=direct, confirmation=confirmation)
-        self._instructions = catalogue.instructions(groups, confirmation)
+        self._lists = catalogue.lists(groups, configured)
+        self._instructions = catalogue.instructions(groups, configured.mcp.confirmation)
         self._out = out
         self._writing = threading.Lock()
         self._older: Json = {}

@@ -80,6 +80,14 @@ class Tool:
     """Whether it stores what the model decides, without asking the user."""
     shows_map: bool = False
     """Whether its description ends with the map of the memory."""
+    groups: tuple[str, ...] = ()
+    """The groups that list it, if not the one that it is declared in alone."""
+    setting: str = ""
+    """A setting that must be on for the tool to be listed, as `server.docs`."""
+    address: str = ""
+    """An address below `/api` that answers as the tool does, as `GET /api/list`."""
+    guide: str = ""
+    """What the prompt `memory_system_prompt` says of it, and of the tools that go with it."""
 
     def describe(self) -> Json:
         """Return the entry in `tools/list`."""

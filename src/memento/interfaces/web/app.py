@@ -192,8 +192,8 @@ def _add_mirror(app: Flask, proxy: Proxy) -> None:
     """Add our routes below the addresses of the providers; every other request is forwarded to the provider."""
 
     def answer(rest: str) -> Response:
-        name = find_mirrored()
-        return proxy.forward(rest) if name is None else answer_mirrored(name)
+        tool = find_mirrored()
+        return proxy.forward(rest) if tool is None else answer_mirrored(tool)
 
     app.url_map.converters["memory"] = MemoryConverter
     app.add_url_rule("/api/<memory:rest>", "api_delete", answer, methods=["DELETE"])

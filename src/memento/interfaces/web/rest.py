@@ -29,16 +29,15 @@ from memento.archive.tables import Dates
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake.rows import Record, sift_records, sift_rows
-from memento.interfaces.mcp.group_tools import CARE_TOOLS
+from memento.interfaces.mcp import catalogue
 from memento.interfaces.mcp.tools import Reach, Told, Tool, to_structured
 from memento.interfaces.picture import draw_manifest
 from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
-from memento.model import Imported, Manifest, Noted, Recollection, Remembered
+from memento.model import Imported, Manifest, Noted, Recollection
 from memento.operations import Operation, check_value, fields_of, list_operations
 from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
 from memento.operations.cases import AddCases
-from memento.operations.keys import Remember
 from memento.operations.notes import ImportNotes, Note
 from memento.operations.recall import List, Recall
 from memento.operations.recall import Manifest as DrawManifest
@@ -71,10 +70,6 @@ def _show_noted(noted: Noted, form: str) -> Response:
     return respond(noted, 202 if noted.pending else 201 if noted.note and noted.memories else 200)
 
 
-def _show_remembered(remembered: Remembered, form: str) -> Response:
-    return respond(remembered, 200 if remembered.repeated else 201)
-
-
 def _show_recollection(recollection: Recollection, form: str) -> Response:
     if form == JSON:
         return respond(recollection)
@@ -92,7 +87,6 @@ def _show_manifest(manifest: Manifest, form: str) -> Response:
 
 VIEWS: dict[type[Operation[Any]], View] = {
     Note: View(render=_show_noted),
-    Remember: View(render=_show_remembered),
     Recall: View(formats=("xml", "text"), render=_show_recollection),
     DrawManifest: View(formats=("text", "svg"), render=_show_manifest),
 }
@@ -136,13 +130,7 @@ def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]
     return response
 
 
-MIRROR: Mapping[str, str] = {
-    "POST /api/save": "memory_save",
-    "POST /api/recall": "memory_recall",
-    "POST /api/search": "memory_search",
-    "GET /api/list": "memory_list",
-    "GET /api/health": "memory_health",
-}
+MIRROR: Mapping[str, Tool] = {tool.address: tool for tool in catalogue.tools(("care",)).values() if tool.address}
 """
 The addresses of one of the published designs, each with the tool that answers it; `DELETE /api/ID` is `memory_forget`.
 
@@ -154,21 +142,21 @@ MEMORY = re.compile(r"urn:memento:[^/\s]+|[0-9a-f]{4,12}(?:-[0-9a-f]{4,12})*")
 """A memory in an address: its IRI, or the end of its IRI."""
 
 
-def find_mirrored() -> str | None:
+def find_mirrored() -> Tool | None:
     """Return the tool that a request below `/api` is for; None if it is for a provider."""
     if request.method == "DELETE":
-        return "memory_forget" if MEMORY.fullmatch(request.path.removeprefix("/api/")) else None
+        is_memory = MEMORY.fullmatch(request.path.removeprefix("/api/"))
+        return catalogue.tools(("care",))["memory_forget"] if is_memory else None
     return MIRROR.get(f"{request.method} {request.path}")
 
 
-def answer_mirrored(name: str) -> Response:
+def answer_mirrored(tool: Tool) -> Response:
     """Answer one of the mirrored addresses with its tool; raise `InputError` for an argument that is missing or unknown."""
-    tool = _mirrored_tools()[name]
     many = [field.encode_name for field in structs.fields(tool.arguments) if "tags" in field.encode_name]
     if request.method == "POST":
         body = load_json(request.get_data()) if request.get_data().strip() else {}
         if not isinstance(body, dict):
-            raise InputError(f"send a JSON object with the arguments of {name}, such as {{{_example_of(tool)}}}")
+            raise InputError(f"send a JSON object with the arguments of {tool.name}, such as {{{_example_of(tool)}}}")
         given = dict(cast("Json", body))
     else:
         given = {key: request.args.getlist(key) if key in many else value for key, value in request.args.items()}
@@ -178,18 +166,13 @@ def answer_mirrored(name: str) -> Response:
     reach = Reach(memory=Memento(held.service, held.access), namespace=namespace())
     told = tool.run(reach, tool.parse_arguments(given))
     assert isinstance(told, Told)  # none of these tools asks the user first
-    return respond(to_structured(told.answer), 201 if name == "memory_save" else 200)
+    return respond(to_structured(told.answer), 201 if tool.stores_unasked else 200)
 
 
 def _example_of(tool: Tool) -> str:
     """Return the required arguments of a tool as they stand in a JSON object."""
     needed = [field.encode_name for field in structs.fields(tool.arguments) if field.required]
     return ", ".join(f'"{name}": "…"' for name in needed)
-
-
-@cache
-def _mirrored_tools() -> Mapping[str, Tool]:
-    return {tool.name: tool for tool in CARE_TOOLS}
 
 
 def respond(answer: object, status: int = 200) -> Response:

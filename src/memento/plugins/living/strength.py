@@ -412,7 +412,7 @@ def _follow_arcs(
 def _read_texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
     """Read the contents of some memories; those that were removed meanwhile are left out."""
     wanted = sorted(memories)
-    rows = parts.graph.select("keys/texts", scope.memory_graphs, memory=wanted) if wanted else []
+    rows = parts.graph.select("search/texts", scope.memory_graphs, memory=wanted) if wanted else []
     return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
 
 

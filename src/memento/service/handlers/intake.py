@@ -573,8 +573,9 @@ def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool
     vectors = context.embed_question(captured.row.content)
     context.stores.indexes.bring(scope.memory_graphs, texts=[captured.row.content])
     with context.stores.indexes.lock:
-        view = context.key_view(scope, context.stores.clock())
-        _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)
+        indexes = context.stores.indexes
+        current = indexes.nodes.current(scope.memory_graphs, now=context.stores.clock())
+        _, cosines = indexes.vectors["memory"].near(vectors, 1, current)
     least = ALIKE_HIGH if captured.row.priority == "high" else ALIKE
     return bool(cosines.size) and float(cosines[0]) >= least
 

@@ -18,11 +18,11 @@ from memento.consolidation.task import (
     find_known_keys,
     key_of_piece,
     make_tasks,
+    require_ttl,
     split_row,
 )
 from memento.errors import InputError, NotFound
 from memento.iris import MEM, TYPE, tag_iri
-from memento.keys.remember import KeyChanges, require_ttl
 from memento.model import (
     Change,
     Dispute,
@@ -226,14 +226,18 @@ def correct(operation: notes.Correct, context: Context) -> Noted:
     context.require_text(operation.content, "content")
     scope, service = context.scope(operation.namespace, "write"), context.service
     since = None if operation.at is None else instant(operation.at, "at", service.zone)
-    better = KeyChanges(keys=operation.keys, types=operation.types, related_to=operation.related_to)
+    asked = amend.Correction(
+        iri=operation.iri,
+        content=operation.content,
+        since=since,
+        keys=operation.keys,
+        types=operation.types,
+        related_to=operation.related_to,
+    )
     with service.understanding, service.writing:
         service.reinforcement.write_held()
-        context.bring_keys(scope, [operation.iri], operation.content, operation.keys or ())
         noted = amend.correct(
-            amend.Correction(iri=operation.iri, content=operation.content, since=since, better=better),
-            context.write_context(scope, context.stores.clock()),
-            service.new_rules(),
+            asked, scope, context.stores, service.reinforcement, service.new_rules(), add=context.add_to_rewrite
         )
     service.maps.record(scope, "corrected", *noted.memories)
     return noted

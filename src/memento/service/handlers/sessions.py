@@ -97,7 +97,7 @@ def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IR
 
 
 def _read_texts(memories: Sequence[IRI], scope: Scope, context: Context) -> dict[IRI, str]:
-    rows = context.stores.graph.select("keys/texts", scope.readable, memory=list(memories)) if memories else []
+    rows = context.stores.graph.select("search/texts", scope.readable, memory=list(memories)) if memories else []
     return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
 
 

@@ -68,8 +68,8 @@ class Verb:
     does: str
     parameters: tuple[Parameter, ...]
     run: Callable[..., Any]
-    asks: tuple[type[Operation[Any]], ...] = ()
-    """The operations that it calls, besides those of the forms it evaluates."""
+    asks: tuple[type[Operation[Any]] | str, ...] = ()
+    """The operations that it calls, besides those of the forms it evaluates; one of another plug-in by its name."""
     writes: bool = False
     takes_more: bool = False
     """Whether it takes any number of further values."""

@@ -18,7 +18,7 @@ from memento.codec import plain
 from memento.errors import InputError, NotAcceptable, NotFound, TooLong
 from memento.iris import parse_iri
 from memento.model import Merged
-from memento.operations import Operation, care, graphs, keys
+from memento.operations import Operation, care, find_operation, graphs
 from memento.operations import recall as recalls
 from memento.operations.base import FILTERS
 from memento.plugins.living import operations
@@ -116,7 +116,7 @@ def remember(
     """Store a text; return its id, and whether it was known."""
     host = _host(of)
     done = host.call(
-        keys.Remember(
+        find_operation("remember")(
             text,
             ttl_s=seconds(ttl) if ttl else None,
             source="expression",
@@ -248,8 +248,7 @@ def stats(of: Evaluation) -> Any:
     host = _host(of)
     # The cached map may be older than the counts beside it, which would contradict it.
     manifest = host.call(recalls.Manifest(namespace=host.namespace, fresh=True))
-    counts = host.call(keys.MemoryStats(namespace=host.namespace))
-    tags = sorted(counts.by_tag.items(), key=lambda one: (-one[1], one[0]))[:5]
+    tags = host.call(recalls.Tags(namespace=host.namespace))[:5]
     layout = manifest.layout
     return {
         "nodes": layout.memories + layout.anchors,
@@ -258,7 +257,7 @@ def stats(of: Evaluation) -> Any:
         "average_degree": layout.average_degree,
         "average_energy": round(manifest.energy / 100, 6),
         "density": layout.density,
-        "tags": [{"name": name, "count": count} for name, count in tags],
+        "tags": [{"name": one.tag, "count": one.count} for one in tags],
         "communities": len(manifest.regions),
         "manifest": manifest.text,
         "drawn_at": manifest.at,
@@ -413,7 +412,7 @@ READING = (
         does="The memory in numbers, and its map.",
         parameters=(),
         run=stats,
-        asks=(recalls.Manifest, keys.MemoryStats),
+        asks=(recalls.Manifest, recalls.Tags),
     ),
     Verb(
         name="sparql",
@@ -457,7 +456,7 @@ WRITING = (
             Parameter("tags", "texts", None),
         ),
         run=remember,
-        asks=(keys.Remember,),
+        asks=("remember",),
         writes=True,
     ),
     Verb(
