@@ -140,3 +140,18 @@ def test_what_begins_from_a_near_day_on_lies_ahead_whatever_the_tense() -> None:
 )
 def test_how_old_a_thing_is_says_nothing_of_when(text: str) -> None:
     assert dates(text, datetime(2026, 5, 3, tzinfo=UTC)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("I moved my exam, not 24 Oct but 12 Dec.", ["2026-12-12"]),
+        ("The talk was postponed to 3 March.", ["2027-03-03"]),
+        ("The talk was postponed to 12 August.", ["2026-08-12"]),
+        ("We moved to Leeds on 12 December.", ["2025-12-12"]),
+        ("The party was on 3 June, not on 1 June.", ["2026-06-03"]),
+        ("I was not there until 5 May.", ["2026-05-05"]),
+    ],
+)
+def test_a_denied_date_is_none_and_what_is_put_on_a_day_is_ahead(text: str, days: list[str]) -> None:
+    assert [f"{one.value:%Y-%m-%d}" for one in dates(text, datetime(2026, 8, 20, tzinfo=UTC))] == days

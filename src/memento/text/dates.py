@@ -238,6 +238,10 @@ def _parse(text: str) -> datetime | None:
     return cast("datetime | None", dateparser.parse(text, languages=["en"]))
 
 
+_RECENT = timedelta(days=31)
+_PLAIN = frozenset(("", "at", "by", "for", "from", "in", "of", "on"))
+"""The leads of a date that another word may deny: "not until May" denies none."""
+
 Role = Literal["at", "since", "until", "for"]
 Leaning = Literal["past", "future"]
 
@@ -283,15 +287,20 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
         # What began "since January" began in the past, whatever the rest of the sentence leans to.
         lead = (match["lead"] or "").lower().strip()
         one = _read_date(match, text, behind if lead.endswith("since") else clock)
+        is_put_on = _is_scheduled(text[: match.start()], match["lead"] or "")
         if (
             one
             and leaning == "past"
-            and date_signs()["starts"].match(lead)
+            and (is_put_on or date_signs()["starts"].match(lead))
             and not (match["weekday"] or date_signs()["range-follows"].match(text, one.end))
         ):
-            # "From 1 July", said in June, is in the future whatever the tense: the nearer of the last and the next one is meant.
-            other = _read_date(match, text, Clock(clock.now, "future"))
-            one = min(one, other or one, key=lambda either: abs(either.value - clock.now))
+            # "From 1 July", said in June, is in the future whatever the tense: the nearer of the last and the next one is meant;
+            # "postponed to 1 March" is the next one, unless the last one is a few weeks ago.
+            other = _read_date(match, text, Clock(clock.now, "future")) or one
+            if is_put_on:
+                one = one if clock.now - one.value < _RECENT else other
+            else:
+                one = min(one, other, key=lambda either: abs(either.value - clock.now))
         if one is not None and one.start >= end and not (recurs and match["weekday"]):
             found.append(one)
             end = one.end
@@ -317,7 +326,7 @@ def _read_date(match: re.Match[str], text: str, clock: Clock) -> Dated | None:
     before = text[: match.start()]
     if date_signs()["recurs"].search(before) or date_signs()["recurs-behind"].match(text, match.end()):
         return None
-    if not _plausible(match, lead):
+    if not _plausible(match, lead) or (lead in _PLAIN and date_signs()["denied"].search(before)):
         return None
     if group["y5"] and lead == "from" and date_signs()["of-a-thing"].search(before):
         return None  # "a Kia from 2022" says how old a thing is
@@ -369,6 +378,10 @@ def _plausible(match: re.Match[str], lead: str) -> bool:
     return not (
         group["m2"] and group["m2"].lower() == "may" and group["m2"][0].islower() and not lead and match.start("m2") > 0
     )
+
+
+def _is_scheduled(before: str, lead: str) -> bool:
+    return date_signs()["scheduled"].search(before + lead.lower()) is not None
 
 
 def _role(lead: str) -> Role:
