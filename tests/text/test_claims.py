@@ -145,3 +145,27 @@ def test_what_is_his_is_nobodys_where_nobody_was_named() -> None:
 )
 def test_to_ask_for_a_name_is_no_step(question: str, steps: int) -> None:
     assert read_question(question).steps == steps
+
+
+@pytest.mark.parametrize(
+    ("sentence", "owner", "relation", "value"),
+    [
+        ("Karen's my charge nurse.", "USER", "charge nurse", "Karen"),
+        ("Ilse's a nurse.", "Ilse", "be", "a nurse"),
+        ("Otto’s in hospital.", "Otto", "be in", "hospital"),
+        ("My brother's at Arup now.", "USER's brother", "be at", "Arup"),
+    ],
+)
+def test_a_contracted_is_behind_a_name_is_no_possessor(sentence: str, owner: str, relation: str, value: str) -> None:
+    [claim] = read_claims(sentence)
+    assert (claim.owner, claim.relation, claim.value) == (owner, relation, value)
+    assert sentence[claim.start : claim.end] == sentence.rstrip(".")
+
+
+def test_who_is_moving_has_not_moved() -> None:
+    assert {claim.mood for claim in read_claims("Otto's moving to Ghent.")} == {"plan"}
+
+
+def test_maybe_states_no_fact() -> None:
+    assert {claim.mood for claim in read_claims("Maybe getting a cat.")} == {"possible"}
+    assert {claim.mood for claim in read_claims("Getting a cat.")} == {"fact"}

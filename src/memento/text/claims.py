@@ -865,6 +865,8 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             polarity = False
         if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
             changed = True
+        if child.lower_ in words("doubting") and child.dep_ == "advmod" and mood in ("fact", "plan"):
+            mood = "possible"
         if child.lower_ == "days" and any(inner.lower_ == "these" for inner in child.children):
             changed = True
         if child.lower_ == "longer" and any(inner.lower_ == "no" for inner in child.children):

@@ -53,6 +53,19 @@ _LONG_WORD = re.compile(r"\S{100}", re.ASCII)
 _SHORT, _MOST_KEPT = 2_000, 64
 """The length in characters and the number of texts whose parses are kept: a note is read for its passages and for its claims."""
 
+_CONTRACTED = frozenset(
+    ("he", "here", "how", "it", "let", "she", "so", "that", "there", "this", "what", "when", "where", "who", "why")
+)
+"""Words whose "'s" is read rightly, or is "us"."""
+_BEHIND_IS = frozenset(
+    (
+        *("a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "never", "not"),
+        *("already", "also", "now", "still", "abroad", "away", "back", "off", "out"),
+        *("at", "for", "from", "in", "on", "with"),
+    )
+)
+"""Words that no possessor's "'s" stands before."""
+
 _lock = threading.Lock()
 _kept: dict[str, Doc] = {}
 
@@ -74,13 +87,33 @@ def parse_all(texts: Iterable[str]) -> Iterator[Doc]:
         pipeline = load_pipeline()
         docs = {text: _kept[text] for text in wanted if text in _kept}
         new = [text for text in dict.fromkeys(wanted) if text not in docs]
-        docs |= dict(zip(new, pipeline.pipe(new, batch_size=64), strict=True)) if new else {}
+        read = pipeline.pipe([_spell_out(pipeline.make_doc(text)) for text in new], batch_size=64)
+        docs |= dict(zip(new, read, strict=True)) if new else {}
         for text in new:
             if len(text) < _SHORT:
                 _kept[text] = docs[text]
         while len(_kept) > _MOST_KEPT:
             del _kept[next(iter(_kept))]
     yield from (docs[text] for text in wanted)
+
+
+def _spell_out(doc: Doc) -> Doc:
+    """
+    Return a text's tokens with "is" for "'s" where it cannot be a possessor's, as in "Karen's my nurse": after a name the tagger
+    takes it for one.
+
+    It is as long, so that every token stands where the text has it.
+    """
+    words = [token.text for token in doc]
+    for token in doc[1:-2]:
+        if token.lower_ not in ("'s", "’s") or doc[token.i - 1].lower_ in _CONTRACTED:
+            continue
+        behind, next_ = doc[token.i + 1].lower_, doc[token.i + 2].lower_
+        if (behind in _BEHIND_IS and next_ != "-") or (behind.endswith("ing") and next_ in ("to", "into")):
+            words[token.i] = "is"
+    if words == [token.text for token in doc]:
+        return doc
+    return type(doc)(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
 
 
 @cache
