@@ -153,6 +153,7 @@ def test_to_ask_for_a_name_is_no_step(question: str, steps: int) -> None:
         ("Karen's my charge nurse.", "USER", "charge nurse", "Karen"),
         ("Ilse's a nurse.", "Ilse", "be", "a nurse"),
         ("Otto’s in hospital.", "Otto", "be in", "hospital"),
+        ("Rent's 900.", "USER", "rent", "900"),
         ("My brother's at Arup now.", "USER's brother", "be at", "Arup"),
     ],
 )
@@ -169,3 +170,15 @@ def test_who_is_moving_has_not_moved() -> None:
 def test_maybe_states_no_fact() -> None:
     assert {claim.mood for claim in read_claims("Maybe getting a cat.")} == {"possible"}
     assert {claim.mood for claim in read_claims("Getting a cat.")} == {"fact"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("Got a new job at Harlow & Sons.", ("USER", "work at", "Harlow & Sons")),
+        ("They raised my salary to 52k.", ("USER", "salary", "52k")),
+        ("New number: 0171 555 01 20.", ("USER", "phone", "0171 555 01 20")),
+    ],
+)
+def test_what_the_tagger_misses_is_a_claim(sentence: str, claim: tuple[str, str, str]) -> None:
+    assert claim in [(one.owner, one.relation, one.value) for one in read_claims(sentence)]

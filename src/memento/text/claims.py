@@ -537,7 +537,10 @@ def _name(token: Token) -> str:
 
 def _is_name(token: Token) -> bool:
     """Tell whether a noun is a name: the tagger says so, or it is a first name or a capital that no sentence explains."""
-    if token.pos_ == "PROPN":
+    is_bare_role = (
+        token.is_sent_start and token.n_lefts == 0 and token.dep_ == "nsubj" and token.lower_ in words("people")
+    )
+    if token.pos_ == "PROPN" and not is_bare_role:  # "Dentist is now Dr Imani"
         return True
     return (
         token.pos_ in ("NOUN", "ADJ", "X", "VERB")
@@ -984,9 +987,12 @@ def _is_time(token: Token) -> bool:
     )
 
 
+_AMOUNT = re.compile(r"[€$£¥]\d[\d.,]*(?:k|m|bn)?|\d[\d.,]*(?:k|bn)")
+
+
 def _kind(token: Token) -> Kind:
     money = any(child.text in "€$£¥" for child in token.children if child.dep_ in ("nmod", "quantmod", "compound"))
-    if money or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
+    if money or _AMOUNT.fullmatch(token.text) or (token.pos_ == "NUM" and not token.like_url and not _is_time(token)):
         return "number"
     if _is_time(token):
         return "time"
@@ -1002,7 +1008,7 @@ def _phrase(token: Token) -> tuple[int, int]:
     left, right = token.left_edge.i, max(token.right_edge.i, _end_of_number(token) if token.pos_ == "NUM" else 0)
     for child in token.children:
         if child.i > token.i and (
-            child.dep_ in ("relcl", "advcl", "acl", "parataxis", "ccomp", "appos")
+            (child.dep_ in ("relcl", "advcl", "acl", "parataxis", "ccomp", "appos") and child.pos_ != "NUM")
             or (child.dep_ in ("cc", "conj") and child.pos_ in ("VERB", "AUX"))
             or (
                 child.dep_ == "prep"
@@ -1027,10 +1033,14 @@ def _text_of(token: Token) -> str:
 
 
 def _end_of_number(token: Token) -> int:
-    """Return the last token of a name or number with the number that follows it: "Postgres 15", "030 123456"."""
+    """Return the last token of a name or number with what follows it: "Postgres 15", "030 123456", "Harlow & Sons"."""
     end = token.i
+    while end + 2 < token.sent.end and token.doc[end + 1].text == "&" and token.doc[end + 2].pos_ == "PROPN":
+        end += 2
     while (
-        end + 1 < token.sent.end and token.doc[end + 1].pos_ == "NUM" and token.doc[end + 1].head in (token, token.head)
+        end + 1 < token.sent.end
+        and token.doc[end + 1].pos_ == "NUM"
+        and (token.doc[end + 1].head == token.head or token.is_ancestor(token.doc[end + 1]))
     ):
         if _is_time(token.doc[end + 1]) and "." not in token.doc[end + 1].text:
             break

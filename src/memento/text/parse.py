@@ -88,7 +88,7 @@ def parse_all(texts: Iterable[str]) -> Iterator[Doc]:
         docs = {text: _kept[text] for text in wanted if text in _kept}
         new = [text for text in dict.fromkeys(wanted) if text not in docs]
         read = pipeline.pipe([_spell_out(pipeline.make_doc(text)) for text in new], batch_size=64)
-        docs |= dict(zip(new, read, strict=True)) if new else {}
+        docs |= dict(zip(new, map(_mend_tags, read), strict=True)) if new else {}
         for text in new:
             if len(text) < _SHORT:
                 _kept[text] = docs[text]
@@ -109,11 +109,21 @@ def _spell_out(doc: Doc) -> Doc:
         if token.lower_ not in ("'s", "’s") or doc[token.i - 1].lower_ in _CONTRACTED:
             continue
         behind, next_ = doc[token.i + 1].lower_, doc[token.i + 2].lower_
-        if (behind in _BEHIND_IS and next_ != "-") or (behind.endswith("ing") and next_ in ("to", "into")):
+        if ((behind in _BEHIND_IS or behind[0].isdigit() or behind[0] in "€$£¥") and next_ != "-") or (
+            behind.endswith("ing") and next_ in ("to", "into")
+        ):
             words[token.i] = "is"
     if words == [token.text for token in doc]:
         return doc
     return type(doc)(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+
+
+def _mend_tags(doc: Doc) -> Doc:
+    """Correct what the tagger takes "Got a job" for: an infinitive, so that it reads as a command."""
+    for token in doc:
+        if token.tag_ == "VB" and token.lower_ == "got":
+            token.tag_, token.lemma_ = "VBD", "get"
+    return doc
 
 
 @cache
