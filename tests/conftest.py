@@ -6,10 +6,11 @@ import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -21,7 +22,14 @@ from memento.interfaces.web import pages
 from memento.model import Change, Status
 from memento.python import Memento, open_memento
 from memento.search import minilm
-from memento.settings import ConsolidationSettings, EmbeddingSettings, InferenceSettings, Settings, StoreSettings
+from memento.settings import (
+    ConsolidationSettings,
+    EmbeddingSettings,
+    InferenceSettings,
+    Settings,
+    StoreSettings,
+    without_plugins,
+)
 from trig import parse_trig
 
 # How long an example may take is no property of what is tested: on a busy machine a right answer would be a failure.
@@ -46,10 +54,25 @@ def pytest_report_header() -> str:
     return f"pages: tested in {version} ({BROWSER})"
 
 
-OFFLINE = Settings(
-    embedding=EmbeddingSettings(model="trigram", cache=False),
-    consolidation=ConsolidationSettings(read_imports=False),  # nothing writes to the graph behind a test's back
+OFF = frozenset(filter(None, os.environ.get("PLUGINS_OFF", "").split(",")))
+"""Plug-ins that the memories of tests are without: `PLUGINS_OFF=keys pytest tests/service` skips what asks them."""
+
+OFFLINE = without_plugins(
+    Settings(
+        embedding=EmbeddingSettings(model="trigram", cache=False),
+        consolidation=ConsolidationSettings(read_imports=False),  # nothing writes to the graph behind a test's back
+    ),
+    OFF,
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report = yield
+    if OFF and call.excinfo and "is switched off by plugins.off" in str(call.excinfo.value):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), item.location[1] or 0, f"Skipped: it asks {', '.join(sorted(OFF))}")
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)

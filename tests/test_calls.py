@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import memento as package
+from kept import keep
 from memento.errors import InputError
 from memento.interfaces.web.app import create_app
 from memento.python import Memento
@@ -40,7 +41,7 @@ def test_rows_may_be_mappings_and_a_wrong_one_is_named(memento: Memento) -> None
 def test_control_characters_of_a_text_are_left_out(memento: Memento) -> None:
     memento.note("I like\x00 green\x1b tea.")
     assert [said.content for said in memento.list()] == ["I like green tea."]
-    kept = memento.keys.remember("Milk\x07 is\twhite.", ["milk"]).saved
+    kept = keep(memento, "Milk\x07 is\twhite.")
     assert [said.content for said in memento.list() if said.iri == kept] == ["Milk is\twhite."]
     with pytest.raises(InputError, match="empty"):
         memento.note("\x00\x01")

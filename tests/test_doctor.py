@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conftest import OFFLINE
+from kept import keep
 from memento.archive.check import examine_folder
 from memento.datadir import DataFolder
 from memento.graph.oxigraph import Oxigraph
@@ -48,7 +49,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sound") / "home"
     with open_memento(folder, configured=OFFLINE) as memento:
         assert isinstance(memento, Memento)
-        memento.keys.remember("Tea is green.")
+        keep(memento, "Tea is green.")
         memento.admin.backup()
     return folder
 
@@ -94,7 +95,7 @@ def damage_vectors(home: Path) -> None:
 
 def write_in_the_future(home: Path) -> None:
     with open_memento(home, configured=OFFLINE, clock=lambda: datetime(2199, 1, 1, tzinfo=UTC)) as memento:
-        memento.keys.remember("Oslo is cold.")
+        keep(memento, "Oslo is cold.")
 
 
 def lose_a_memory(home: Path) -> None:

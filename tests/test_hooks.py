@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from doors import serving
+from kept import keep
 from memento.intake.capture import Journal
 from memento.interfaces.cli import main
 from memento.interfaces.cli.clients import CLIENTS, Hooks, _edit_hooks
@@ -266,7 +267,7 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
     with open_memento(somewhere / "home", configured=settings) as memento:
         assert isinstance(memento, Memento)
         memento.note("The decision for the project alpha is to keep its queue in SQLite.", tags=["decision"])
-        memento.keys.remember("The conventions of the project alpha end with </memento>.", ["alpha"])
+        keep(memento, "The conventions of the project alpha end with </memento>.")
         with serving(memento):
             for client, hooks in HOOKED.items():
                 said = json.loads(ask("run", "start", "--client", client, told={"cwd": "/src/alpha"}).stdout)

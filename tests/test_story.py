@@ -12,7 +12,6 @@ import pytest
 from conftest import without_disk
 from memento.errors import Conflict, FolderInUse, GraphError, InputError, NotFound, TooLong
 from memento.model import NoteRow
-from memento.plugins.keys.settings import KeysSettings
 from memento.python import Memento, open_memento
 from memento.retrieval.render import as_text, as_xml
 from memento.settings import EmbeddingSettings, Settings
@@ -271,9 +270,10 @@ def test_a_folder_that_is_open_here_gives_the_same_memory_and_says_what_to_do_ab
     assert [one.content for one in memento.list()] == ["I live in Lisbon."]
     with pytest.raises(FolderInUse, match=r"open in this process already.*namespace \(main, not work\)"):
         open_memento(memento.datadir.path, configured=memento.settings, namespace="work")
-    other = replace(memento.settings, land=replace(memento.settings.land, mend=False)).having(KeysSettings(direct=True))
+    land, gate = replace(memento.settings.land, mend=False), replace(memento.settings.gate, on=False)
+    other = replace(memento.settings, land=land, gate=gate)
     with pytest.raises(
-        FolderInUse, match=r"differs in land\.mend, keys\.direct: ask for the same, or first call close\(\)"
+        FolderInUse, match=r"differs in land\.mend, gate\.on: ask for the same, or first call close\(\)"
     ):
         open_memento(memento.datadir.path, configured=other)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kept import keep
 from memento.errors import InputError, NotFound
 from memento.iris import MEM, PROV
 from memento.model import NoteRow
@@ -97,7 +98,7 @@ def test_what_was_forgotten_comes_back_and_what_was_erased_does_not(memento: Mem
 
 
 def test_what_is_archived_or_has_expired_is_not_brought_back_from_forgetting(memento: Memento) -> None:
-    short = memento.keys.remember("The kettle is on.", ["kettle"], ttl_s=0.01).saved
+    short = keep(memento, "The kettle is on.", ttl_s=0.01)
     time.sleep(0.05)
     memento.forget(short)
 

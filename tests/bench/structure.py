@@ -128,7 +128,7 @@ def measure() -> tuple[dict[str, float], dict[str, list[str]]]:
     modules = {module_of(path): path for path in paths}
     names = frozenset(modules)
     edges = {
-        module_of(path): {m for m in imported_modules(tree, names) if m != module_of(path)}
+        module_of(path): {m for m in imported_modules(tree, names) if m in names and m != module_of(path)}
         for path, tree in trees.items()
     }
     importers: dict[str, set[str]] = defaultdict(set)

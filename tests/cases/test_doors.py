@@ -267,7 +267,7 @@ def test_a_case_as_the_first_design_writes_it_in_turtle_is_taken_in(opening: Ope
 
 
 def test_a_group_that_is_switched_off_is_not_told_of() -> None:
-    assert settings.offered_groups(settings.Settings(), {"MEMENTO_TOOLS": "cases,keys"}) == ("keys", "cases")
+    assert settings.offered_groups(settings.Settings(), {"MEMENTO_TOOLS": "keys,cases"}) == ("cases", "keys")
     assert settings.offered_groups(
         settings.Settings(cases=CasesSettings(on=False)), {"MEMENTO_TOOLS": "cases,keys"}
     ) == ("keys",)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kept import keep
 from measure import fresh_memory
 from memento import open_memento
 from memento.errors import InputError, NotFound
@@ -61,8 +62,8 @@ def test_what_was_settled_is_in_dispute_again_once_that_is_undone(memento: Memen
         one = memento.note("The team hosts on Heroku.", at="2026-01-05").memories[0]
         other = memento.note("The team hosts on Hetzner.", at="2026-02-05").memories[0]
     else:
-        one = memento.keys.remember("The launch is on Monday.", ["launch"]).saved
-        other = memento.keys.remember("The budget is small.", ["budget"]).saved
+        one = keep(memento, "The launch is on Monday.")
+        other = keep(memento, "The budget is small.")
     if flag == "contradiction":
         both = f"<{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}>"
         memento.graphs.update(f"INSERT DATA {{ GRAPH <{Scope().graph}> {{ {both} }} }}")

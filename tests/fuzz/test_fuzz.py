@@ -22,6 +22,7 @@ import pytest
 from conftest import OFFLINE
 from doors import serving
 from fuzz.generators import Queries, count_up, draw_body, draw_note, mutate
+from kept import keep
 from memento.errors import MementoError
 from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.web.app import create_app
@@ -51,7 +52,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         memento.note("I live in Lisbon.")
         memento.note("I work at Google.", at="2024-01-08")
         memento.note("I work at Microsoft now.", at="2025-01-08")
-        memento.keys.remember("Green tea is steeped at 75 degrees.", ["green tea"])
+        keep(memento, "Green tea is steeped at 75 degrees.")
         memento.graphs.put(
             b"<urn:x:s> <urn:x:p> <urn:x:t> , 1 , 'x'@en . <urn:x:t> <urn:x:q> <urn:x:s> .", "urn:memento:data:local:x"
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
+from kept import keep
 from memento.access import Access
 from memento.model import Recollection
 from memento.operations.recall import Recall
@@ -35,7 +36,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Memento]]:
     def opener(**answers: object) -> Memento:
         memory = open_memento(tmp_path, namespace="main", configured=settings(**answers))
         assert isinstance(memory, Memento)
-        memory.keys.remember("The code word is marigold.", ["word"])
+        keep(memory, "The code word is marigold.")
         memories.append(memory)
         return memory
 
@@ -62,7 +63,7 @@ def test_an_answer_is_given_again_until_something_is_written_and_the_oldest_goes
 
     assert [ask(memento)[0] for _ in range(2)] == [None, "fresh"]
     assert ask(memento)[1] == ["The code word is marigold."]
-    memento.keys.remember("The bakery opens at seven.", ["bakery"])
+    keep(memento, "The bakery opens at seven.")
     assert ask(memento) == (None, ask(memento)[1])
     assert len(ask(memento)[1]) == 2
     assert [ask(memento, one)[0] for one in ("a?", "b?", "a?")] == [None, None, "fresh"]
@@ -72,7 +73,7 @@ def test_an_answer_is_given_again_until_something_is_written_and_the_oldest_goes
 def test_a_stale_answer_is_given_once_and_made_again_in_the_background(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=60)
     ask(memento)
-    memento.keys.remember("The bakery opens at seven.", ["bakery"])
+    keep(memento, "The bakery opens at seven.")
     answers = memento.service.answers
 
     assert ask(memento) == ("stale", ["The code word is marigold."])
@@ -109,7 +110,7 @@ def test_what_is_forgotten_while_it_is_answered_is_not_kept(opened: Callable[...
 
 def test_an_answer_is_of_its_caller_alone(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=1000)
-    memento.keys.remember("The safe is behind the painting.", ["safe"], namespace="work")
+    keep(memento, "The safe is behind the painting.", namespace="work")
     asked = Recall("Where is the safe?", namespace="work")
 
     def found(access: Access) -> tuple[str | None, list[str]]:
@@ -126,7 +127,7 @@ def test_an_answer_is_of_its_caller_alone(opened: Callable[..., Memento]) -> Non
 
 def test_what_ends_by_itself_ends_in_a_kept_answer_too(opened: Callable[..., Memento]) -> None:
     memento = opened(cached=10, stale_s=10_000, fresh_s=10_000)
-    memento.keys.remember("The parcel comes today.", ["parcel"], ttl_s=600)
+    keep(memento, "The parcel comes today.", ttl_s=600)
     assert len(ask(memento)[1]) == 2
     assert ask(memento)[0] == "fresh"
 

@@ -10,6 +10,7 @@ from typing import Literal
 import pytest
 
 from conftest import OFFLINE
+from kept import keep
 from memento.errors import InputError, NotFound
 from memento.iris import IRI
 from memento.python import Memento, open_memento
@@ -77,7 +78,7 @@ def test_the_nearest_are_linked_and_found_from_both_sides_and_by_name(opened: Ca
     assert {one.relation for one in memento.graphs.relations(entity="Ana")} == {"about"}
     memento.forget(again)
     assert again not in {one.memory for one in memento.graphs.relations(green)}
-    saved = memento.keys.remember("Ana broke " + GREEN + " Twice.", ["printer"]).saved
+    saved = keep(memento, "Ana broke " + GREEN + " Twice.")
     assert memento.graphs.relations(saved)
 
 
@@ -101,9 +102,7 @@ def test_merges_corrections_and_links_by_hand_are_relations_too(opened: Callable
 
 @pytest.mark.parametrize("kind", ["similar", "supersedes", "references", "contradicts", "elaborates"])
 def test_a_relation_of_each_published_kind_keeps_its_strength(memento: Memento, kind: str) -> None:
-    source, target = (
-        memento.keys.remember(text, ["store"]).saved for text in ("Postgres stays.", "The queue is in SQLite.")
-    )
+    source, target = (keep(memento, text) for text in ("Postgres stays.", "The queue is in SQLite."))
     memento.living.associate(source, target, relation=kind, weight=0.42)
 
     [told] = [one for one in memento.graphs.relations(source) if one.relation == kind]
@@ -115,7 +114,7 @@ CODE = "The bug is in Auth.py: validate_token() ignores LEDGER_SECRET, see https
 
 def test_code_named_in_a_note_or_a_saved_text_leads_to_it(memento: Memento) -> None:
     (noted,) = memento.note(CODE).memories
-    saved = memento.keys.remember("Auth.py was split; run pip install httpx first.", ["split"]).saved
+    saved = keep(memento, "Auth.py was split; run pip install httpx first.")
     other = memento.note("I like tea.").memories[0]
 
     def find(entity: str) -> set[IRI]:
@@ -179,7 +178,7 @@ def test_an_entity_is_found_by_a_part_of_its_name_and_several_are_named(memento:
 
 def test_what_is_erased_takes_the_code_with_it_that_nothing_else_names(memento: Memento) -> None:
     (noted,) = memento.note(CODE).memories
-    kept = memento.keys.remember("Auth.py was split.", ["split"]).saved
+    kept = keep(memento, "Auth.py was split.")
     memento.forget(noted, erase=True)
 
     names = memento.graphs.query_bytes(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
+from kept import keep
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound
 from memento.iris import MEM
@@ -49,7 +50,7 @@ def test_a_session_starts_from_memories_grouped_by_their_tags(memento: Memento, 
         ("Ada likes tea.", ()),
     ]
     for content, tags in rows:
-        memento.keys.remember(content, tags=list(tags))
+        keep(memento, content, tags=list(tags))
 
     bundle = memento.sessions.start()
 
@@ -217,9 +218,9 @@ def test_a_page_reads_its_own_namespace_alone_and_outlives_the_process(memento: 
 
 
 def test_a_search_of_everything_reads_what_the_caller_may_and_nothing_else(memento: Memento) -> None:
-    memento.keys.remember("The Siemens contract ends in May.", namespace="work")
-    memento.keys.remember("The Siemens oven is broken.", namespace="home")
-    memento.keys.remember("The Siemens stock fell.", namespace="secret")
+    keep(memento, "The Siemens contract ends in May.", namespace="work")
+    keep(memento, "The Siemens oven is broken.", namespace="home")
+    keep(memento, "The Siemens stock fell.", namespace="secret")
     narrow = memento.with_access(Access(namespaces=("work", "home"), right="read", name="narrow"))
 
     def found(memory: Memento, namespace: str) -> set[str]:
@@ -234,7 +235,7 @@ def test_a_search_of_everything_reads_what_the_caller_may_and_nothing_else(memen
 
 def test_everything_with_a_tag_is_forgotten_together(memento: Memento) -> None:
     for content in ("Tea is green.", "Oslo is cold.", "Rome is warm."):
-        memento.keys.remember(content, tags=["trip"] if "is c" in content or "is w" in content else [])
+        keep(memento, content, tags=["trip"] if "is c" in content or "is w" in content else [])
 
     gone = memento.review.forget_tagged(["trip"])
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from conftest import OFFLINE
+from kept import keep
 from memento.access import Access
 from memento.errors import InputError, NotFound
 from memento.interfaces.cli import main
@@ -141,7 +142,7 @@ def test_a_note_gets_the_tags_of_the_signs_that_the_setting_allows(
     with opened:
         opened.note(text)
         [told] = opened.recall(text, gate=False).memories
-        saved = opened.keys.remember(f"{text} ", namespace="saved").saved
+        saved = keep(opened, f"{text} ", namespace="saved")
         [kept] = opened.recall(text, gate=False, namespace="saved", k=1).memories
 
         assert told.tags == kept.tags == tags

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kept import keep
 from memento.errors import InputError
 from memento.python import Memento
 
@@ -45,7 +46,7 @@ def test_what_is_written_during_a_check_is_no_difference(memento: Memento) -> No
     def write() -> None:
         number = 0
         while not ended.wait(0.05):
-            memento.keys.remember(f"The ship {number} is in port.", ["ship"])
+            keep(memento, f"The ship {number} is in port.")
             number += 1
 
     thread, _ = run_beside(write)
@@ -57,14 +58,14 @@ def test_what_is_written_during_a_check_is_no_difference(memento: Memento) -> No
 
 
 def test_a_difference_that_lasts_is_found_while_others_write(memento: Memento) -> None:
-    iri = memento.keys.remember("The ship is in port.", ["ship"]).saved
+    iri = keep(memento, "The ship is in port.")
     assert iri
     memento.service.stores.indexes.file.write_entries([], [iri])
     ended = threading.Event()
 
     def write() -> None:
         while not ended.wait(0.05):
-            memento.keys.remember("The sea is calm.", ["sea"])
+            keep(memento, "The sea is calm.")
 
     thread, _ = run_beside(write)
     try:

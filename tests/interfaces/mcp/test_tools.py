@@ -49,10 +49,10 @@ def test_every_argument_is_described_and_every_hint_is_given(tool: Tool) -> None
 
 
 def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
-    assert [tool.name for tool in EVERY if tool.destroys] == [
+    assert {tool.name for tool in EVERY if tool.destroys} == {
         *("memento_forget", "forget", "memory_forget", "memento_case_run")
-    ]
-    assert [tool.name for tool in EVERY if not tool.reads_only] == [
+    }
+    assert {tool.name for tool in EVERY if not tool.reads_only} == {
         *("memento_note", "memento_correct", "memento_forget"),
         *("remember", "correct", "forget", "remember_batch", "cleanup_expired"),
         *("memory_save", "memory_forget", "memory_import", "memory_session_start", "memory_session_summary"),
@@ -61,7 +61,7 @@ def test_what_destroys_what_writes_and_what_reaches_out_says_so() -> None:
         "memento_case_run",
         *("feedback", "associate", "decay", "archive", "unarchive"),
         "memory",
-    ]
+    }
     assert [tool.name for tool in EVERY if tool.reaches_out] == ["memory_ingest", "memento_case_run"]
 
 

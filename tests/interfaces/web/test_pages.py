@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from conftest import OFFLINE
+from kept import keep
 from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
 from memento.model import CapturedTurn, CaseRow
@@ -47,10 +48,8 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         opened.note("I live in Lisbon.")
         opened.note("I work at Google.", at="2024-01-08")
         opened.note("I work at Microsoft.", at="2025-03-03")
-        opened.keys.remember(
-            f"The attack is {ATTACK}", [f"attack {ATTACK}"], tags=[f"t{ATTACK[:20]}"], container=ATTACK[:30]
-        )
-        opened.keys.remember(f"The attack was {ATTACK}", [f"attack {ATTACK}"])
+        keep(opened, f"The attack is {ATTACK}", tags=[f"t{ATTACK[:20]}"], container=ATTACK[:30])
+        keep(opened, f"The attack was {ATTACK}")
         opened.cases.add([CaseRow(task=f"Attack {ATTACK}", plan=ATTACK, reward=1.0)])
         opened.note("Atlantis is hidden.", namespace="hidden")
         yield opened
@@ -260,7 +259,7 @@ def test_an_address_below_a_provider_s_stays_json(web: FlaskClient) -> None:
 
 def test_texts_that_run_the_other_way_are_kept_apart(web: FlaskClient, memento: Memento) -> None:
     words = "ספר <b> שלום"
-    memento.keys.remember(words, ["ספר"], namespace="hebrew")
+    keep(memento, words, namespace="hebrew")
     home = web.get("/?namespace=hebrew", headers=BROWSER)
     assert re.search(r'<a class="said" dir="auto"[^>]*>ספר', home.text)
     found = web.get(f"/search?namespace=hebrew&q={quote(words)}", headers=BROWSER).text

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from conftest import BROWSER, BROWSERS, OFFLINE
 from doors import serving
+from kept import keep
 from memento.model import CaseRow
 from memento.python import Memento, open_memento
 
@@ -40,7 +41,7 @@ def memento(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
             ("I drink tea.", "2025-04-01"),
         ):
             opened.note(content, at=at)
-        opened.keys.remember(f"The attack is {ATTACK}", [f"attack {ATTACK}"])
+        keep(opened, f"The attack is {ATTACK}")
         opened.cases.add([CaseRow(task=f"Cook {ATTACK}", plan="Boil.", reward=0.5)])
         yield opened
 
@@ -296,8 +297,8 @@ def test_regions_of_the_map_lead_to_what_is_in_them(page: Page) -> None:
 
 
 def test_a_dispute_is_settled(page: Page, memento: Memento) -> None:
-    first = memento.keys.remember("The launch is on Monday.", ["launch"]).saved
-    other = memento.keys.remember("The launch is on Friday.", ["launch"]).saved
+    first = keep(memento, "The launch is on Monday.")
+    other = keep(memento, "The launch is on Friday.")
     contradicts, graph = "<http://purl.org/memento/contradicts>", "<urn:memento:graph:local:main>"
     both = f"<{first}> {contradicts} <{other}> . <{other}> {contradicts} <{first}>"
     memento.graphs.update(f"INSERT DATA {{ GRAPH {graph} {{ {both} }} }}")
