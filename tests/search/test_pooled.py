@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 import pytest
 
-from conftest import OFFLINE
+from conftest import OFFLINE, make_grains
 from memento.errors import EngineError, InputError, SettingsError
 from memento.iris import graph_iri
+from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.search.databases import Lance
 from memento.search.engine import Where
@@ -80,6 +81,30 @@ def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path,
     _, pooled, plain = told
     # What comes behind the answer depends on what else was loaded.
     assert contents(pooled, question)[:3] == contents(plain, question)[:3]
+
+
+def masked_vectors(memento: Memento) -> dict[str, list[float]]:
+    """The masked vector of each memory, by its content."""
+    indexes = memento.service.stores.indexes
+    with indexes.pool():
+        indexes.bring([graph_iri("local", "main")], texts=NOTES)
+        assert not indexes.grains.pending
+        ids = {row.content: indexes.nodes.find(row.iri) for row in memento.list(limit=100)}
+        rows = indexes.grains.masked.vectors([node for node in ids.values() if node is not None])
+        return dict(zip(ids, rows.tolist(), strict=True))
+
+
+def test_an_engine_has_the_masked_vectors_that_an_index_in_memory_has(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", over(tmp_path, whole=100)) as pooled, opened(tmp_path / "plain", OFFLINE) as plain:
+        for memento in (pooled, plain):
+            memento.note("Anna moved to Lisbon.")
+            memento.intake.import_notes([NoteRow(content=text) for text in NOTES[3:6]], consolidate=False)
+        make_grains(plain)
+        expected = masked_vectors(plain)
+        assert any(map(any, expected.values()))
+        assert masked_vectors(pooled) == expected
+        pooled.admin.rebuild()
+        assert masked_vectors(pooled) == expected
 
 
 def test_what_is_over_is_found_by_a_question_about_then(told: tuple[Path, Memento, Memento]) -> None:

@@ -405,8 +405,15 @@ class PooledIndexes(Indexes):
         found = [
             (node, unpack_entry(entries[record.iri].packed)[1]) for node, record in nodes if record.kind == "memory"
         ]
-        some = [(node, masked) for node, masked in found if masked is not None]
-        self.grains.put([node for node, _ in some], [masked for _, masked in some])
+        known = [(node, masked) for node, masked in found if masked is not None]
+        some = [(node, masked) for node, masked in known if masked.size]  # `put` would look at every number
+        if some:
+            rows = np.concatenate([masked for _, masked in some])
+            self.grains.masked.fill(
+                np.array([node for node, _ in some], dtype=np.int32), np.ones(len(some), dtype=np.int64), rows
+            )
+        for node, _ in known:
+            self.grains.pending.pop(node, None)
 
     def place(self, records: Sequence[Record], ids: Mapping[IRI, int], vectors: Mapping[IRI, Vectors]) -> None:
         super().place(records, ids, vectors)
