@@ -169,3 +169,17 @@ def test_when_at_the_beginning_asks_for_a_time_and_names_none() -> None:
         opened.note("Squash moved to Fridays because the court is taken.", at="2026-04-11")
         assert "Fridays" in first(opened, "When do I play squash?")
         assert "Monday" in first(opened, "When did I play squash before it was on Fridays?")
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["Swapped the Golf for a Zoe.", "Replaced the Golf with a Zoe.", "I sold the Golf and bought a Renault Zoe."],
+)
+def test_what_took_the_place_of_a_thing_answers_what_that_one_answered(change: str) -> None:
+    with fresh_memory("minilm") as opened:
+        opened.note("I drive a Golf.", at="2026-03-05")
+        opened.note(change, at="2026-04-05")
+        [golf] = [one for one in opened.list(past=True) if one.content == "I drive a Golf."]
+
+        assert golf.invalid_at is not None
+        assert [one.content for one in opened.recall("What car do I drive?").memories] == [change]

@@ -178,6 +178,9 @@ def test_maybe_states_no_fact() -> None:
         ("Got a new job at Harlow & Sons.", ("USER", "work at", "Harlow & Sons")),
         ("They raised my salary to 52k.", ("USER", "salary", "52k")),
         ("New number: 0171 555 01 20.", ("USER", "phone", "0171 555 01 20")),
+        ("Dentist is now Dr Imani.", ("USER", "dentist", "Dr Imani")),
+        ("Landlord raised the rent to 900.", ("USER", "rent", "900")),
+        ("Swapped the Golf for a Zoe.", ("USER", "have", "a Zoe")),
     ],
 )
 def test_what_the_tagger_misses_is_a_claim(sentence: str, claim: tuple[str, str, str]) -> None:

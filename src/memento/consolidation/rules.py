@@ -509,7 +509,7 @@ def _take_over(claim: Assertion, held: Held) -> Iterator[Assertion]:
     """Yield that a value is now what the one was that it replaces by name: "from Miller to Baker" makes Baker the supplier."""
     replaces = any(same_value(old, held.value) for old in claim.instead)
     replaces = replaces or (bool(claim.instead) and claim.is_over and claim.topic.casefold() == held.relation)
-    is_successor = claim.polarity and claim.value and replaces
+    is_successor = claim.polarity and claim.value and replaces and not same_value(claim.value, held.value)
     is_state = held.polarity and not held.is_event and held.relation not in (claim.relation, "be")
     if is_successor and is_state and (claim.kind == held.kind or "thing" in (claim.kind, held.kind)):
         yield replace(

@@ -43,7 +43,11 @@ def anchor(
     named = find_named_anchors(question, graph, scope)
     mentioned, confused = find_mentioning([*named], question)
     asking = question.asking
-    steps = find_asked(asking.reading.clauses, question.view, asking.at, past=asking.past) if asking else []
+    steps = (
+        find_asked(asking.reading.clauses, question.view, asking.at, past=asking.past, text=question.text)
+        if asking
+        else []
+    )
     sources = question.list_sources() | ({"steps": steps} if asking else {})
     if question.masked is not None and mentioned.size:
         sources |= {"mentioned": mentioned, "masked": question.masked, "surety": question.surety}

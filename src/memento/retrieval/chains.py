@@ -56,6 +56,9 @@ AGAINST = 0.05
 END = 0.9
 """From which on the score of a memory on a path says that it is the end of the best one."""
 
+SUCCEEDING = 0.8
+"""How well a claim fits that took the place of one that has the words of the question."""
+
 EARLIER = 0.7
 """The share of its fit that a claim keeps where a later one states the same relation of the same owner."""
 
@@ -109,19 +112,24 @@ class Step:
     fit: float
 
 
-def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> list[Step]:
+def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool, text: str = "") -> list[Step]:
     """
-    Find the claims that the clauses of a question ask for, each with its best fit.
+    Find the claims that the clauses of a question ask for, each with its best fit. What took the place of a value answers what that
+    one answered: "What do I drive?" after "I drive a Golf" and "swapped the Golf for a Zoe".
 
     Args:
         at: the asked time, in seconds since 1970.
         past: what has ended by then counts as well.
+        text: the question.
     """
     found: dict[IRI, Step] = {}
+    stems = {*tokens(text)}
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at):
             for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(one.relation, one.value, claim, prefix)
+                if 0 < fit < CLOSE and _succeeds(claim, stems, view):
+                    fit = SUCCEEDING
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
     latest: dict[tuple[IRI, str], float] = {}
@@ -134,6 +142,14 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool) -> 
         else replace(step, fit=EARLIER * step.fit)
         for step in found.values()
     ]
+
+
+def _succeeds(claim: Stated, stems: Collection[str], view: View) -> bool:
+    """Tell whether a claim took the place of one of the same relation that was said in words of the question."""
+    return any(
+        old.until == claim.since and old.relation == claim.relation and not stems.isdisjoint(tokens(old.words))
+        for old in view.indexes[Claims].of_owner(claim.owner)
+    )
 
 
 def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float:

@@ -1480,6 +1480,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     if objects and objects[0].tag_ == "VBG" and lemma in words("stopping"):  # "I quit smoking"
         yield replace(base, relation=objects[0].lemma_.lower(), value=objects[0].text, polarity=False, changed=True)
         return
+    by = ("with",) if lemma == "replace" else ("for",)
+    if objects and lemma in words("exchanging") and (new := next((i for p, i in places if p.lower_ in by), None)):
+        held = replace(base, relation="have", is_event=False, tense="present", changed=True)
+        yield replace(_with_value(held, new), instead=(_text_of(objects[0]),))  # "swapped the Golf for a Zoe"
     for conjunct_object in objects[:1]:
         same = ("PROPN",) if conjunct_object.pos_ == "PROPN" else ("NOUN", "PROPN", "NUM")
         heads = [conjunct_object, *[c for c in conjunct_object.conjuncts if c.pos_ in same]]

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from memento.errors import BackendError
+from memento.text.words import JOBS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -57,6 +58,7 @@ _CONTRACTED = frozenset(
     ("he", "here", "how", "it", "let", "she", "so", "that", "there", "this", "what", "when", "where", "who", "why")
 )
 """Words whose "'s" is read rightly, or is "us"."""
+_ROLES = JOBS | {"boss", "coach", "landlady", "landlord"}
 _BEHIND_IS = frozenset(
     (
         *("a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "never", "not"),
@@ -119,10 +121,16 @@ def _spell_out(doc: Doc) -> Doc:
 
 
 def _mend_tags(doc: Doc) -> Doc:
-    """Correct what the tagger takes "Got a job" for: an infinitive, so that it reads as a command."""
-    for token in doc:
-        if token.tag_ == "VB" and token.lower_ == "got":
-            token.tag_, token.lemma_ = "VBD", "get"
+    """
+    Correct two words that the tagger mistakes at the beginning of a sentence: "Got a job", an infinitive for it, and "Dentist is Dr
+    Lenz", a name for it.
+    """
+    for sentence in doc.sents:
+        first = sentence[0]
+        if first.tag_ == "VB" and first.lower_ == "got":
+            first.tag_, first.lemma_ = "VBD", "get"
+        elif first.tag_ == "NNP" and first.dep_ in ("nsubj", "nsubjpass") and first.lower_ in _ROLES:
+            first.tag_, first.pos_, first.lemma_ = "NN", "NOUN", first.lower_
     return doc
 
 
