@@ -146,8 +146,9 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool, tex
 
 def _succeeds(claim: Stated, stems: Collection[str], view: View) -> bool:
     """Tell whether a claim took the place of one of the same relation that was said in words of the question."""
+    asked = {*stems} - {*tokens(claim.relation)}
     return any(
-        old.until == claim.since and old.relation == claim.relation and not stems.isdisjoint(tokens(old.words))
+        old.until == claim.since and old.relation == claim.relation and not asked.isdisjoint(tokens(old.words))
         for old in view.indexes[Claims].of_owner(claim.owner)
     )
 
