@@ -68,6 +68,8 @@ class Plugin:
     """The module whose functions, decorated with `handles`, answer them."""
     before_write: str = ""
     """The function that returns what else is written with a memory that replaces another: `service.context.BeforeWrite`."""
+    corrects: tuple[str, ...] = ()
+    """The fields of a correction that `before_write` answers for, of `keys` and `types`; nobody else's are accepted."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """For each group of settings, the dataclass that declares them."""
     tools: Mapping[str, str] = field(default_factory=dict)

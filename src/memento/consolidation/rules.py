@@ -157,7 +157,7 @@ def _find_owners(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
     Only these: a capital at the beginning of a sentence is no name by itself.
     """
     known = {spelling.casefold() for one in mentions for spelling in (one.name, *one.aliases)}
-    for claim in read_claims(text, tuple(one.name for one in mentions)):
+    for claim in read_claims(text):
         name = claim.owner
         if claim.ends and name != USER and name.isalpha() and name.istitle() and name.casefold() not in known:
             known.add(name.casefold())
@@ -224,7 +224,7 @@ def attach_claims(
     spellings = {spelling.casefold(): one.name for one in mentions for spelling in (one.name, *one.aliases)}
     known: dict[tuple[str, str], str] = {}
     claims: list[Assertion] = []
-    for claim in read_claims(text, tuple(one.name for one in mentions), keeps_open=keeps_open):
+    for claim in read_claims(text, keeps_open=keeps_open):
         owner, relation, topic = _place_owner(claim, spellings, known)
         if claim.relation in ("", "be") and not claim.value:
             continue

@@ -27,6 +27,7 @@ from memento.retrieval.signals import SIGNALS, Evidence, Seeds, Signal, measure_
 from memento.search.arrays import distinct
 from memento.search.grains import find_people
 from memento.search.indexes import View
+from memento.search.links import Asked
 from memento.search.nodes import Ids
 from memento.settings import AnchorSettings
 
@@ -43,11 +44,12 @@ def anchor(
     named = find_named_anchors(question, graph, scope)
     mentioned, confused = find_mentioning([*named], question)
     asking = question.asking
-    steps = (
-        find_asked(asking.reading.clauses, question.view, asking.at, past=asking.past, text=question.text)
-        if asking
-        else []
-    )
+    steps = []
+    if asking:
+        meant = {one.label: list_meant(one, question) for one in question.asked}
+        steps = find_asked(
+            asking.reading.clauses, question.view, asking.at, past=asking.past, text=question.text, named=meant
+        )
     sources = question.list_sources() | ({"steps": steps} if asking else {})
     if question.masked is not None and mentioned.size:
         sources |= {"mentioned": mentioned, "masked": question.masked, "surety": question.surety}
@@ -59,20 +61,19 @@ def anchor(
 
 def find_named_anchors(question: Question, graph: Store, scope: Scope) -> dict[IRI, str]:
     """Return the entities that the question names, and the user if it says "I", with their names."""
-    known, links = question.view.indexes.links.anchors, question.view.links()
-    numbers = [
-        number
-        for one in question.asked
-        for label in sorted(one.meant)
-        for number in known.find_anchors(label)[0].tolist()
-        if any(graph.frequency(number) for graph in links)
-    ]
-    named = list(dict.fromkeys(known.iri(number) for number in numbers))
+    named = list(dict.fromkeys(iri for one in question.asked for iri in list_meant(one, question)))
     if is_first_person(question.text) or find_named(question.text, [question.view.indexes.name(scope.user)]):
         named.append(scope.user)
     rows = graph.select("retrieval/named", scope.readable, named=named) if named else []
     found = {cast(IRI, row["anchor"]): str(row["name"]) if "name" in row else "" for row in rows}
     return {iri: name or ("USER" if iri == scope.user else iri) for iri, name in found.items()}
+
+
+def list_meant(asked: Asked, question: Question) -> list[IRI]:
+    """List the nodes that a name of a question may mean, as far as a memory has them."""
+    known, links = question.view.indexes.links.anchors, question.view.links()
+    numbers = [number for label in sorted(asked.meant) for number in known.find_anchors(label)[0].tolist()]
+    return [known.iri(number) for number in numbers if any(graph.frequency(number) for graph in links)]
 
 
 def find_mentioning(named: Sequence[IRI], question: Question) -> tuple[Ids, Ids]:

@@ -14,10 +14,11 @@ may not be returned.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +113,15 @@ class Step:
     fit: float
 
 
-def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool, text: str = "") -> list[Step]:
+def find_asked(
+    asked: Sequence[Asked],
+    view: View,
+    at: float,
+    *,
+    past: bool,
+    text: str = "",
+    named: Mapping[str, Sequence[IRI]] = MappingProxyType({}),
+) -> list[Step]:
     """
     Find the claims that the clauses of a question ask for, each with its best fit. What took the place of a value answers what that
     one answered: "What do I drive?" after "I drive a Golf" and "swapped the Golf for a Zoe".
@@ -121,11 +130,12 @@ def find_asked(asked: Sequence[Asked], view: View, at: float, *, past: bool, tex
         at: the asked time, in seconds since 1970.
         past: what has ended by then counts as well.
         text: the question.
+        named: the nodes that each name of the question may mean, by its label: "ana" is everybody called Ana.
     """
     found: dict[IRI, Step] = {}
     stems = {*tokens(text)}
     for one in asked:
-        for owner, prefix in _find_owners(one.owner, view, at):
+        for owner, prefix in _find_owners(one.owner, view, at, named):
             for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(one.relation, one.value, claim, prefix)
                 if 0 < fit < CLOSE and _succeeds(claim, stems, view):
@@ -179,7 +189,7 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
     return CLOSE if set(wanted) < set(stated) else 0.0
 
 
-def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
+def _find_owners(name: str, view: View, at: float, named: Mapping[str, Sequence[IRI]]) -> Iterator[tuple[IRI, str]]:
     """
     Yield the nodes that an owner of a clause means, each with the words that stand before its relations.
 
@@ -193,11 +203,14 @@ def _find_owners(name: str, view: View, at: float) -> Iterator[tuple[IRI, str]]:
     if known:
         yield from ((iri, "") for iri in view.iris(known))
         return
+    if meant := named.get(normalise_label(name)):
+        yield from ((iri, "") for iri in meant)
+        return
     possessor, _, role = name.rpartition("'s ")
     if not possessor:
         yield user, f"{name.casefold()} "
         return
-    for owner, prefix in _find_owners(possessor, view, at):
+    for owner, prefix in _find_owners(possessor, view, at, named):
         for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=False):
             if claim.entity and measure_fit(role, "", claim, prefix) >= CLOSE:
                 yield claim.entity, ""

@@ -431,7 +431,7 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(texts), stores.embedder.dimensions), dtype=np.float32)
-    asking = _read_asking(text, query, stores)
+    asking = _read_asking(text, asked, query, stores)
     with stores.indexes.lock:
         view = _view_at(query, stores)
         yield Question(
@@ -448,13 +448,13 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         )
 
 
-def _read_asking(text: str, query: Query, stores: Backends) -> Asking | None:
+def _read_asking(text: str, named: Sequence[Asked], query: Query, stores: Backends) -> Asking | None:
     """Read the clauses of a question, unless it is too long to be one."""
     if not is_readable(text):
         return None
     now = stores.clock()
     at = query.as_of or timely.asked_time(text, now) or now
-    return Asking(read_clauses(text), at.timestamp(), timely.looks_back(text))
+    return Asking(read_clauses(text, [one.label for one in named]), at.timestamp(), timely.looks_back(text))
 
 
 _GRAINS = 64

@@ -295,8 +295,7 @@ _CHAIN = re.compile(
 
 
 _ASKS_WHO = re.compile(
-    r"\W*(?:who|what|which|how)(?:['’]s|\s+(?:is|are|was|were))(?:\s+the)?(?:\s+\w+)?(?:\s+names?\s+of)?\s+",
-    re.IGNORECASE,
+    r"\W*(?:who|what|which|how)(?:['’]s|\s+(?:is|are|was|were))\s+(?:the\s+(?:\w+\s+)?names?\s+of\s+)?", re.IGNORECASE
 )
 _NAMING = re.compile(r"(?:['’]s?\s+(?:\w+\s+)?names?|\s+(?:called|named))?\W*", re.IGNORECASE)
 """The words before and after somebody whose name is asked for: to ask with the answer finds everything else about them."""

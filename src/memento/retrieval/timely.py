@@ -51,7 +51,7 @@ _HAPPENINGS = re.compile(
 """A question about what happened in general, not about a person or thing."""
 _AUXILIARIES = "do|does|did|is|are|am|was|were|has|have|had|will|would|can|could|should|shall|may|might|must"
 _POINT = re.compile(
-    rf"\b(?P<word>before|while|when(?!(?:['’]s)?\s+(?:{_AUXILIARIES})\b|['’]s)|during)\s+(?P<rest>.+)$", re.IGNORECASE
+    rf"\b(?P<word>before|while|when(?!\s+(?:{_AUXILIARIES})\b)|during)\s+(?P<rest>.+)$", re.IGNORECASE
 )
 """Words that name a time by what was then; "When is …?" asks for a time."""
 
@@ -186,6 +186,8 @@ class Likeness:
     """(n,) False for turns of a conversation, where all turns are about one topic."""
     turning: NDArray[np.bool_]
     """(n,) True for memories whose words say that something has changed: "back", "again", "no more"."""
+    related: NDArray[np.bool_]
+    """(n, n) False for two memories that say different things of somebody whom the question names, with the names masked."""
 
 
 def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> Likeness:
@@ -196,9 +198,10 @@ def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) 
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
+    masked = view.indexes.grains.masked.vectors(nodes)
+    there = np.asarray(masked.any(axis=1), dtype=np.bool_) & (question.masked is not None)
+    related = (masked @ masked.T >= RELATED) | ~(there[None, :] & there[:, None])
     if question.masked is not None and question.has_full_name:
-        masked = view.indexes.grains.masked.vectors(nodes)
-        there = np.asarray(masked.any(axis=1), dtype=np.bool_)
         vectors = np.where(there[:, np.newaxis], masked, vectors)
         near = np.where(there, (question.masked @ vectors.T).max(axis=0, initial=0.0), near)
     postings = [passages.context for passages in view.passages()]
@@ -216,7 +219,7 @@ def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) 
     for passages in view.passages():
         noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
     turning = np.array([tells_of_change(texts.get(node, "")) for node in nodes], dtype=np.bool_)
-    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning)
+    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning, related)
 
 
 def tells_of_change(text: str) -> bool:
@@ -277,7 +280,7 @@ def order_by_time(
     if sides is not None:
         comparable = sides[None, :] * sides[:, None] >= 0
         if likeness is not None:  # the job of somebody is no rival of the same person's pet
-            comparable &= (likeness.among >= RELATED) | ~(is_named[None, :] & is_named[:, None])
+            comparable &= likeness.related | ~is_named[:, None]
     for place in places:
         place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):

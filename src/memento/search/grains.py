@@ -26,7 +26,7 @@ from memento.search.index import Context, Index, Update, register
 from memento.search.names import is_everyday, read_names
 from memento.search.nearest import VectorIndex
 from memento.search.vectors import VectorFile
-from memento.text.words import FIRST_NAMES
+from memento.text.words import FIRST_NAMES, name_pattern
 
 MASK = "someone"
 """
@@ -83,7 +83,7 @@ def mask_names(text: str, labels: Collection[str]) -> str:
     if not labels:
         return text
     ordered = sorted(labels, key=len, reverse=True)
-    names = "|".join(r"[\W_]+".join(map(re.escape, label.split())) for label in ordered)
+    names = "|".join(map(name_pattern, ordered))
     masked = re.sub(rf"(?<!\w)(?:{names})(?!\w)", MASK, text, flags=re.IGNORECASE)
     return masked[:1].upper() + masked[1:] if masked.startswith(MASK) else masked
 

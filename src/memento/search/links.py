@@ -52,7 +52,6 @@ from memento.search.names import (
 from memento.search.nodes import Mask, Record
 from memento.search.postings import Postings, Segment, Vocabulary, tokens
 from memento.search.subjects import OPENERS
-from memento.text.words import FIRST_NAMES
 
 UNIT = 10_000
 """The stored value of weight 1: whole numbers, so that sums do not depend on their order."""
@@ -477,7 +476,7 @@ class Joined:
     def find_asked(self, question: str) -> list[Asked]:
         """
         Return the names in a question, from left to right, as long as possible, with what each may mean: a full name means whoever
-        has it, a first name alone everybody who has it, and so does another part of a name that is no name by itself.
+        has it, a part of one everybody who has it, unless something is known by that word alone.
 
         >>> anchors = Anchors(); links = Links(anchors)
         >>> for number, name in enumerate(("ana costa", "ana lopes", "porto")):
@@ -501,10 +500,11 @@ class Joined:
             label = " ".join(words[place : place + max(length, 1)])
             is_large = place in large and not (place == 0 and length < 2 and is_everyday(label))
             meant = {label} if length else set()
-            if is_large and (not length or (length == 1 and label in FIRST_NAMES)):
+            if is_large and (not length or (length == 1 and self._is_merely_written(label))):
                 # Beside another capitalised word it is a part of a full name that nobody has.
                 is_part = any(f" {pair} " in f" {span} " for pair in _pair_up(words, place) for span in read.spans)
-                meant |= set() if is_part else {one for one in self._find_longer(label) if self._is_name(one.split())}
+                longer = [] if is_part else self._find_longer(label)
+                meant |= {one for one in longer if self._is_name(one.split()) and (not length or one.startswith(label))}
             if is_large and length == 1 and len(label) <= ABBREVIATION and label.upper() in question:
                 meant = set()  # "the API" is a kind of thing, and written in small letters elsewhere
             if meant and (is_large or length > 1):
@@ -532,6 +532,11 @@ class Joined:
     def _is_name(self, words: Sequence[str]) -> bool:
         label = " ".join(words)
         return not OPENERS.issuperset(words) and is_telling(label) and self.name(label).df > 0
+
+    def _is_merely_written(self, label: str) -> bool:
+        """Tell whether memories only write a name, and nothing is known by it alone."""
+        known = [links.anchors for links in self._links[:1]]
+        return all(one.iri(int(at)).startswith(_NAME) for one in known for at in one.find_anchors(label)[0])
 
     def _find_longer(self, word: str) -> set[str]:
         return {label for links in self._links[:1] for label in links.anchors.find_longer(word)}

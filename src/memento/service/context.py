@@ -352,12 +352,13 @@ class Context:
         Return what the plug-ins write with a memory that takes the place of another.
 
         Raises:
-            InputError: keys were given for it, and no plug-in takes them.
+            InputError: keys or types were given for it, and no plug-in that is switched on takes them.
         """
-        hooks = [add for of, add in plugin.collect("before_write").items() if of not in self.settings.plugins.left_out]
-        if not hooks and (rewrite.asked.keys or rewrite.asked.types):
+        hooks = {of: add for of, add in plugin.collect("before_write").items() if of not in self.settings.plugins.left_out}
+        taken = {field for found, one in plugin.list_plugins() if found.name in hooks for field in one.corrects}
+        if any(getattr(rewrite.asked, field) and field not in taken for field in ("keys", "types")):
             raise InputError("keys and types cannot be given: no plug-in that is switched on takes them")
-        return sum((add(rewrite, self) for add in hooks), Change())
+        return sum((add(rewrite, self) for add in hooks.values()), Change())
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""

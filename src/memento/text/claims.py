@@ -18,7 +18,7 @@ ends nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memento.text.parse import parse, parse_all
 from memento.text.tables import LEXICON, load
-from memento.text.words import FIRST_NAMES
+from memento.text.words import FIRST_NAMES, name_pattern
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -95,7 +95,6 @@ class _Context:
     owner the words leave open are read too.
     """
 
-    names: frozenset[str] = frozenset()
     people: list[str] = field(default_factory=list)
     last: str = USER
     thing: str = ""
@@ -181,20 +180,19 @@ def fold(relation: str) -> str:
     return equals().get(relation, relation)
 
 
-def read_claims(text: str, names: Sequence[str] = (), *, keeps_open: bool = False) -> list[Assertion]:
+def read_claims(text: str, *, keeps_open: bool = False) -> list[Assertion]:
     """
     Read the claims of a passage, in the order of their words.
 
     A line is read by itself, and so is the clause behind a label ("ADR-007: hosting moves to Fly.io").
 
     Args:
-        names: names that are known to stand in it, which helps where the tagger takes one for a word.
         keeps_open: also read claims that are nobody's, because the words leave their owner open.
 
     >>> [(one.owner, one.relation, one.value) for one in read_claims("My boss is Ana Ruiz.")]
     [('USER', 'boss', 'Ana Ruiz')]
     """
-    context = _Context(names=frozenset(name.casefold() for name in names), keeps_open=keeps_open)
+    context = _Context(keeps_open=keeps_open)
     found: list[Assertion] = []
     number = 0
     lines = _find_lines(text)
@@ -231,17 +229,23 @@ class Reading:
     steps: int
 
 
+_STAND_INS = ("Anna", "Peter", "Maria", "David")
+"""Names that the tagger knows: it takes "Ilya" in "Where does Ilya live?" for a verb."""
+
+
 def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     """
     Read which relation of whom a question asks for, in the order of its words; a noun that belongs to somebody asks too.
+
+    Args:
+        names: labels that are known to stand in it; it is parsed with familiar names instead of the first few.
 
     >>> reading = read_question("Where does my sister work?")
     >>> [(one.owner, one.relation) for one in reading.clauses], reading.steps
     ([('USER', 'sister'), ("USER's sister", 'work')], 2)
     """
-    context = _Context(names=frozenset(name.casefold() for name in names))
-    found: dict[Asked, None] = {}
-    steps = 0
+    context, found, steps = _Context(), dict[Asked, None](), 0
+    text, written = _stand_in(text, names)
     for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
         steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
@@ -261,7 +265,26 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
         verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
         for owner, verb in product(owners, verbs):
             found.setdefault(Asked(owner, verb, ""), None)
-    return Reading(tuple(found), steps)
+    clauses = [Asked(_put_back(one.owner, written), one.relation, _put_back(one.value, written)) for one in found]
+    return Reading(tuple(clauses), steps)
+
+
+def _stand_in(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """Return a text with other names for some labels, and by these names what was written."""
+    written: dict[str, str] = {}
+    free = (one for one in _STAND_INS if one not in text)
+    for label, other in zip(names, free, strict=False):
+        pattern = rf"(?<!\w){name_pattern(label)}(?!\w)"
+        if match := re.search(pattern, text, re.IGNORECASE):
+            written[other] = match.group()
+            text = re.sub(pattern, other, text, flags=re.IGNORECASE)
+    return text, written
+
+
+def _put_back(text: str, written: Mapping[str, str]) -> str:
+    for other, name in written.items():
+        text = text.replace(other, name)
+    return text
 
 
 def _count_steps(question: Span) -> int:

@@ -107,6 +107,16 @@ NEVER = (
 FIRST_NAMES = frozenset(name for line in lexicon("first_names") for name in line.split())
 
 
+def name_pattern(label: str) -> str:
+    """
+    Return a pattern for a name by its label, whatever joins its words.
+
+    >>> re.sub(name_pattern("ana costa"), "someone", "Ana-Costa sings", flags=re.IGNORECASE)
+    'someone sings'
+    """
+    return r"[\W_]+".join(map(re.escape, label.split()))
+
+
 def is_past(word: str) -> bool:
     """
     Tell whether a word looks like a past form; past participles that differ ("gone") count too.

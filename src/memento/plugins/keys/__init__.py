@@ -17,6 +17,7 @@ plugin = Plugin(
     operations="memento.plugins.keys.operations",
     handlers="memento.plugins.keys.handlers",
     before_write="memento.plugins.keys.handlers:add_keys",
+    corrects=("keys", "types"),
     settings={"keys": "memento.plugins.keys.settings:KeysSettings"},
     tools={"keys": "memento.plugins.keys.tools:KEY_TOOLS"},
     groups={"keys": "Walk from keys to memories, one step at a time."},
