@@ -322,8 +322,13 @@ with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) 
     app = create_app(memento.service).test_client()
     ranked = memento.recall("tea", gate=False, explain=True).memories
     [rome] = [one.memory for one in memento.bookmarks.list() if one.title == "Rome"]
+    try:  # this plug-in rewrites with a memory, but not the keys of one
+        memento.correct(rome, "Rome, Italy: https://example.org/rome", keys=["city"])
+    except Exception as error:
+        refused = str(error)
     memento.correct(rome, "The city of Rome: https://example.org/rome")
     found = {
+        "refused": refused,
         "titles": [one.title for one in memento.bookmarks.list()],
         "page": app.get("/bookmarks", headers={"Accept": "text/html"}).text,
         "first": [ranked[0].content, ranked[0].why.get("address", 0.0) > 0],
@@ -362,6 +367,7 @@ def test_the_sample_plugin_is_built_installed_and_works(sample: Path, tmp_path: 
     ]
 
     assert found["problems"] == []
+    assert "keys" in found["refused"]
     assert sorted(found["titles"]) == ["Green tea & water", "The city of Rome"]
     assert found["renamed"] == ["The city of Rome: https://example.org/rome"]
     assert '<a href="https://example.org/tea">Green tea &amp; water</a>' in found["page"]

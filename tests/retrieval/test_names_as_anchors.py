@@ -86,3 +86,31 @@ def test_what_was_told_later_about_others_or_something_else_does_not_pass(questi
         rows = [NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(SHARED, start=1)]
         opened.intake.import_notes(rows, consolidate=True)
         assert opened.recall(question).memories[0].content == answer
+
+
+UNFAMILIAR = (
+    "Tunde Alabi teaches physics at a night school.",
+    "Tunde's partner is Sorrel Meyer.",
+    "Ilya Frisk moved to Tromsø in March.",
+    "Ilya is scared of heights.",
+    "Noemi Santos drives the night tram.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does Tunde teach?", UNFAMILIAR[0]),
+        ("Who is Tunde's partner?", UNFAMILIAR[1]),
+        ("Where does Ilya live?", UNFAMILIAR[2]),
+        ("What is Ilya scared of?", UNFAMILIAR[3]),
+        ("What does Noemi drive?", UNFAMILIAR[4]),
+    ],
+)
+def test_a_first_name_that_no_table_knows_means_who_is_called_so(question: str, answer: str) -> None:
+    with fresh_memory("minilm") as opened:
+        rows = [
+            NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(UNFAMILIAR, start=1)
+        ]
+        opened.intake.import_notes(rows, consolidate=True)
+        assert opened.recall(question).memories[0].content == answer

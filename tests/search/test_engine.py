@@ -314,8 +314,13 @@ def contains(folder: Path, word: bytes) -> bool:
 
 
 def list_files(folder: Path) -> set[tuple[str, int]]:
-    """Return the files below a folder, and when each was written."""
-    return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+    """Return the files below a folder, and when each was written; a file that is renamed or deleted meanwhile is left out."""
+    found = set[tuple[str, int]]()
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                found.add((str(path), path.stat().st_mtime_ns))
+    return found
 
 
 def test_what_is_in_an_object_store_is_read_from_the_disk(
@@ -378,14 +383,15 @@ def test_a_copy_is_taken_up_and_a_file_that_lacks_is_copied_again(
     before = list_files(tmp_path / "here")
     again = copied("here")
     assert again.count(Where(graphs=[G])) == 50
-    assert {one for one in list_files(tmp_path / "here") ^ before if not one[0].endswith(".manifest")} == set()
+    # A manifest may be on its way (`.manifest.part`) while the count is answered; no file of data is copied twice.
+    assert {one for one in list_files(tmp_path / "here") ^ before if ".manifest" not in one[0]} == set()
     for path in (tmp_path / "here").rglob("data/*"):
         path.unlink()
     assert len(again.records([entry(number).iri for number in range(50)])) == 50  # asked in the object store
-    until = time.monotonic() + 60
-    while not list((tmp_path / "here").rglob("data/*.lance")) and time.monotonic() < until:
+    names, until = {name for name, _ in before}, time.monotonic() + 60
+    while {name for name, _ in list_files(tmp_path / "here")} != names and time.monotonic() < until:
         time.sleep(0.05)
-    assert {name for name, _ in list_files(tmp_path / "here")} == {name for name, _ in before}
+    assert {name for name, _ in list_files(tmp_path / "here")} == names
 
 
 def test_a_table_that_is_too_large_is_asked_where_it_is(

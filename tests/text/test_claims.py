@@ -112,6 +112,12 @@ def test_a_question_asks_for_a_relation_of_somebody(question: str, asked: tuple[
     assert asked in [(one.owner, one.relation) for one in read_question(question).clauses]
 
 
+def test_a_name_that_the_tagger_takes_for_a_word_is_read_where_it_is_known() -> None:
+    clauses = read_question("Where does Ilya live?", ["ilya"]).clauses
+    assert ("Ilya", "live") in [(one.owner, one.relation) for one in clauses]
+    assert read_question("Where does Ilya live near Anna?", ["Ilya", "Anna"]).clauses[0].owner == "Ilya"
+
+
 @pytest.mark.parametrize("words", ["that he said ", "not ", "who is ", "my boss of ", "and Ana ", "a: b\n", "12 May "])
 def test_a_text_twice_as_long_takes_about_twice_as_long(words: str) -> None:
     def measure(length: int) -> float:

@@ -50,9 +50,7 @@ _HAPPENINGS = re.compile(
 )
 """A question about what happened in general, not about a person or thing."""
 _AUXILIARIES = "do|does|did|is|are|am|was|were|has|have|had|will|would|can|could|should|shall|may|might|must"
-_POINT = re.compile(
-    rf"\b(?P<word>before|while|when(?!\s+(?:{_AUXILIARIES})\b)|during)\s+(?P<rest>.+)$", re.IGNORECASE
-)
+_POINT = re.compile(rf"\b(?P<word>before|while|when(?!\s+(?:{_AUXILIARIES})\b)|during)\s+(?P<rest>.+)$", re.IGNORECASE)
 """Words that name a time by what was then; "When is …?" asks for a time."""
 
 MADE_UP = ("possible", "report", "condition", "question", "wish", "rumour", "joke")

@@ -354,7 +354,9 @@ class Context:
         Raises:
             InputError: keys or types were given for it, and no plug-in that is switched on takes them.
         """
-        hooks = {of: add for of, add in plugin.collect("before_write").items() if of not in self.settings.plugins.left_out}
+        hooks = {
+            of: add for of, add in plugin.collect("before_write").items() if of not in self.settings.plugins.left_out
+        }
         taken = {field for found, one in plugin.list_plugins() if found.name in hooks for field in one.corrects}
         if any(getattr(rewrite.asked, field) and field not in taken for field in ("keys", "types")):
             raise InputError("keys and types cannot be given: no plug-in that is switched on takes them")
