@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 6366
 
+# Set in many containers, and then nothing compiled is kept: every process would compile torch and spaCy anew, nine seconds each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test install format lint types unit repeat wheel bench crash soak fuzz mutants coverage docs site notebooks lab rows dist bundle check-image release yasgui pages-files test-pages newcomer words pictures screenshots clean
 
 run: $(VENV)/.installed
