@@ -80,11 +80,11 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("sqlite3", {"search", "interfaces"}),  # web: the blocks of the proxy, which no index knows
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
-        ("torch", {"search", "cases"}),
+        ("torch", {"search", "plugins"}),
         ("flask", {"interfaces", "plugins", "testing"}),
         ("uvicorn", {"interfaces"}),
         ("httpcore2", {"interfaces"}),  # the proxy: bytes there and back, below what a client of HTTP makes of them
-        ("mcp", {"interfaces", "llm"}),  # llm: the client of the servers whose tools plans are carried out with
+        ("mcp", {"interfaces", "plugins"}),  # plugins: the client of the servers whose tools plans are carried out with
         ("click", {"interfaces", "plugins", "testing"}),
         ("dateparser", {"text"}),
         ("detect_secrets", {"intake"}),
@@ -92,7 +92,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("pypdf", {"intake"}),
         ("trafilatura", {"intake"}),
         ("watchfiles", {"intake"}),
-        ("httpx2", {"llm", "interfaces", "graph"}),
+        ("httpx2", {"llm", "interfaces", "graph", "plugins"}),
         ("sknetwork", {"manifest"}),
         ("scipy", {"manifest"}),
         ("dotenv", {"settings"}),

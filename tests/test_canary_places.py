@@ -32,8 +32,9 @@ from memento.codec import plain
 from memento.errors import MementoError
 from memento.interfaces.web.pages import OWN
 from memento.iris import IRI, MEM, TYPE, branch_iri, data_iri, graph_iri
-from memento.model import CapturedTurn, CaseRow, Change, NoteRow, ToolCall
+from memento.model import CapturedTurn, Change, NoteRow, ToolCall
 from memento.operations import TABLE, Operation
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Client, Memento
 from memento.settings import CaptureSettings
 from memento.time import now
@@ -313,7 +314,7 @@ def test_no_page_tells_a_canary(world: World, who: str) -> None:
     headers = {"Authorization": f"Bearer {world.tokens[who]}", "Accept": "text/html"}
     iris = [world.foreign.memory, world.foreign.note, world.foreign.plugged["key"], world.own.memory]
     with httpx2.Client(base_url=world.address, headers=headers, timeout=60) as client:
-        paths = ["/", "/memory", "/cases", "/graph/data?q=safe", *OWN, f"/cases/{world.foreign.case}"]
+        paths = ["/", "/memory", "/cases", "/graph/data?q=safe", *OWN, f"/cases/{world.foreign.plugged['case']}"]
         paths += ["/search?q=safe+doctor", "/memory?past=true", "/memory?entity=Bo+Lind", "/timeline?subject=Bo+Lind"]
         paths += [f"/memory/{iri}" for iri in iris] + [f"/graph/data?node={iri}" for iri in iris]
         paths += ["/memory/openapi.json", "/context.jsonld", "/ontology", "/nothing/x"]

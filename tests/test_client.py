@@ -34,8 +34,9 @@ from memento.errors import (
     Unreachable,
 )
 from memento.interfaces.web.app import create_app
-from memento.model import CaseRow, NoteRow, Recollection, ToolCall
+from memento.model import NoteRow, Recollection, ToolCall
 from memento.operations import TABLE, fields_of
+from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.keys.nouns import ToRemember
 from memento.plugins.keys.settings import KeysSettings
 from memento.python import Client, Memento, Memory, open_memento

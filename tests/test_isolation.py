@@ -28,7 +28,8 @@ from memento.access import Access
 from memento.errors import MementoError
 from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, cases_iri, data_iri, graph_iri, provenance_iri, self_iri
-from memento.model import CaseRow, Change
+from memento.model import Change
+from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.living.sexpr.forms import print_form
 from memento.python import Memento, open_memento
 from memento.sparql.prepare import QueryRequest, VisibleGraphs, prepare_query

@@ -20,9 +20,12 @@ from memento import plugin
 from memento.errors import InputError, NotFound, PluginError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
+from memento.interfaces.web.app import create_app
 from memento.iris import IRI
 from memento.operations import Operation
 from memento.plugin import Plugin
+from memento.plugins.cases import plugin as cases
+from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations
@@ -33,6 +36,7 @@ from memento.settings import groups, load, without_plugins
 from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
+from plugins.cases.calls import CALLS as CASE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.living.calls import CALLS
 
@@ -93,7 +97,13 @@ def prepare_keys(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in KEY_CALLS.values()]
 
 
+def prepare_cases(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in CASE_CALLS.values()]
+
+
 def test_ours_are_good_plugins() -> None:
+    assert check_plugin("cases", prepare_cases) == []
     assert check_plugin("living", prepare_living) == []
     direct = SMALL.having(KeysSettings(direct=True))
     assert check_plugin("keys", prepare_keys, configured=direct) == []
@@ -115,6 +125,26 @@ def test_without_keys_the_tools_of_other_groups_that_need_them_are_gone() -> Non
             memento.living.evaluate('(remember "Rome is warm.")')
         memento.correct(iri, "I like coffee.")
         assert [one.content for one in memento.list()] == ["I like coffee."]
+
+
+def test_without_cases_an_export_still_has_them_and_what_is_erased_goes_from_them_too(tmp_path: Path) -> None:
+    told = "PREFIX mem: <http://purl.org/memento/> SELECT ?plan { GRAPH ?g { ?case a mem:Case ; mem:hasAction/mem:content ?plan } }"
+    with memory(plugins=["cases"], folder=tmp_path / "home") as with_it:
+        [tea] = with_it.note("I like tea.").memories
+        with_it.cases.add([CaseRow(task="Make tea.", plan="Boil water.", outcome="success", derived_from=(tea,))])
+    with memory(folder=tmp_path / "home") as without, create_app(without.service).test_client() as client:
+        with pytest.raises(NotFound, match="there is no operation retrieve_cases: the plug-in cases is switched off"):
+            without.recall("Make tea.", cases=2)
+        assert client.get("/cases", headers={"Accept": "text/html"}).status_code == 404
+        assert "/cases" not in client.get("/", headers={"Accept": "text/html"}).text
+        assert "memento_cases" not in client.get("/metrics").text
+        assert "executor" not in dict(groups(without.settings))
+        assert without.admin.check() == ()
+        without.export(tmp_path / "rows.jsonl", anonymise=True)
+        assert "Boil water." in (tmp_path / "rows.jsonl").read_text(encoding="utf-8")
+        assert [str(row["plan"]) for row in without.query(told)] == ["Boil water."]
+        assert len(without.forget(tea, erase=True).cases) == 1
+        assert list(without.query(told)) == []
 
 
 def test_without_a_plugin_its_operations_and_settings_are_gone_and_its_data_stay() -> None:
@@ -149,8 +179,8 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert off.plugins.left_out == {"living"} and "sexpr" not in dict(groups(off))
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
-    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are keys, living" in unknown.output
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on"]
+    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, living" in unknown.output
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -231,7 +261,7 @@ CLASHES = {
     "settings={'land': 'x'}": ("settings", "Memento", "land", "settings.plugin_groups()"),
     "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
-    "operations='x', groups={'cases': 'Cases.'}": ("commands", "Memento", "cases", "commands.add_plugins()"),
+    "operations='x', groups={'session': 'Sessions.'}": ("commands", "Memento", "session", "commands.add_plugins()"),
     "signals={'words': 'x'}": ("signals", "Memento", "words", "signals.add_plugins()"),
     "importers={'obsidian': 'x'}": ("importers", "Memento", "obsidian", "reload(importers)"),
     "pages={'/timeline': 'x'}": ("pages", "Memento", "/timeline", "reload(pages)"),
@@ -332,13 +362,15 @@ with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) 
         "titles": [one.title for one in memento.bookmarks.list()],
         "page": app.get("/bookmarks", headers={"Accept": "text/html"}).text,
         "first": [ranked[0].content, ranked[0].why.get("address", 0.0) > 0],
+        "metrics": app.get("/metrics").text,
         "openapi": app.get("/memory/openapi.json").json["paths"]["/bookmarks/list"]["get"]["summary"],
         "settings": "weight of having a web address" in table(),
         "renamed": [one.content for one in memento.list(tags=["renamed"])],
     }
 with memory() as memento:
     app = create_app(memento.service).test_client()
-    found["off"] = [app.get("/bookmarks").status_code, "/bookmarks/list" in app.get("/memory/openapi.json").text]
+    texts = [app.get(address).text for address in ("/metrics", "/memory/openapi.json")]
+    found["off"] = [app.get("/bookmarks").status_code, "memento_bookmarks" in texts[0], "/bookmarks/list" in texts[1]]
     try:
         memento.import_files(sys.argv[1], source="bookmarks")
     except Exception as error:
@@ -371,9 +403,10 @@ def test_the_sample_plugin_is_built_installed_and_works(sample: Path, tmp_path: 
     assert sorted(found["titles"]) == ["Green tea & water", "The city of Rome"]
     assert found["renamed"] == ["The city of Rome: https://example.org/rome"]
     assert '<a href="https://example.org/tea">Green tea &amp; water</a>' in found["page"]
+    assert "# TYPE memento_bookmarks gauge\nmemento_bookmarks 2\n" in found["metrics"]
     assert found["first"][1] and "https://" in found["first"][0]
     assert found["openapi"] == "List the bookmarks, newest first" and found["settings"]
-    assert found["off"] == [404, False]
+    assert found["off"] == [404, False, False]
     assert found["import"].startswith("'bookmarks' is no source of notes")
     assert "Rome" in commands[1].stdout, commands
 
@@ -382,7 +415,7 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if getattr(living, one) or getattr(keys, one)}
+    ours = {one for one in names if any(getattr(of, one) for of in (cases, keys, living))}
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -396,6 +429,6 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are keys, living"]
+    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, living"]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

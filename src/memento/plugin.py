@@ -40,6 +40,7 @@ Kind = Literal[
     "views",
     "pages",
     "panel",
+    "gauges",
     "signals",
     "importers",
     "sections",
@@ -81,9 +82,11 @@ class Plugin:
     views: str = ""
     """How its operations answer over HTTP if not as JSON: a mapping of operations to `View`s."""
     pages: Mapping[str, str] = field(default_factory=dict)
-    """For each address of a page, as `/tides`, the function that returns title and HTML: `interfaces.web.pages.ShowPage`."""
+    """For each address of a page, as `/tides` or `/tides/{iri}`, the function that shows it: `interfaces.web.pages.ShowPage`."""
     panel: str = ""
     """The function that returns the HTML of a further part of a memory's page: `interfaces.web.pages.ShowPanel`."""
+    gauges: str = ""
+    """The function of the context of a caller that returns what `/metrics` tells of it: `telemetry.Gauge`s."""
     buttons: tuple[str, ...] = ()
     """The operations that a form of a page may call."""
     signals: Mapping[str, str] = field(default_factory=dict)

@@ -263,6 +263,32 @@ def exposition(gauges: Iterable[Sample] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """A value that a plug-in measures: the name of the metric without `memento_`, its help, its labels, and the value."""
+
+    name: str
+    help: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_gauges(gauges: Iterable[Gauge]) -> str:
+    """
+    Write gauges in the Prometheus text format, those of one name together.
+
+    >>> print(write_gauges([Gauge(name="tides", help="the tides seen", value=2, labels={"sea": "north"})]), end="")
+    # HELP memento_tides the tides seen
+    # TYPE memento_tides gauge
+    memento_tides{sea="north"} 2
+    """
+    lines: dict[str, list[str]] = {}
+    for one in gauges:
+        of = lines.setdefault(one.name, [f"# HELP memento_{one.name} {one.help}", f"# TYPE memento_{one.name} gauge"])
+        of.append(_write_sample(one.name, tuple(one.labels.items()), one.value))
+    return "".join(f"{line}\n" for some in lines.values() for line in some)
+
+
 def _write_histogram(name: str, labels: Labels, histogram: _Histogram) -> Iterator[str]:
     below = 0
     for bound, n in zip((*METRICS[name].buckets, None), histogram.counts, strict=True):

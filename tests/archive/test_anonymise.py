@@ -13,7 +13,8 @@ import pytest
 
 from memento.archive.tables import TABLE_FORMS
 from memento.errors import InputError, NotAcceptable
-from memento.model import CaseRow, ToolCall
+from memento.model import ToolCall
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 

@@ -14,7 +14,7 @@ from memento.access import Tokens
 from memento.archive.encrypt import decrypt_folder, encrypt_folder, reencrypt_folder, unlock_folder
 from memento.datadir import DataFolder
 from memento.errors import Damaged, InputError, SettingsError
-from memento.model import CaseRow
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento, restore_folder
 from memento.settings import EmbeddingSettings, EncryptionSettings, Settings
 from memento.time import now

@@ -19,8 +19,9 @@ from memento.archive import upgrade
 from memento.errors import Conflict, EmbeddingError, Forbidden, SettingsError
 from memento.graph.backups import list_backups, verify_backup
 from memento.iris import ONTOLOGY
-from memento.model import CaseRow, Migrated, Quad
+from memento.model import Migrated, Quad
 from memento.operations.care import Migrate
+from memento.plugins.cases.nouns import CaseRow
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline

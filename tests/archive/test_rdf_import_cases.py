@@ -13,7 +13,8 @@ import pytest
 from conftest import OFFLINE
 from memento.access import Access
 from memento.iris import MEM, cases_iri
-from memento.model import CaseRow, Quad
+from memento.model import Quad
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 
 ROWS = (

@@ -15,7 +15,7 @@ from conftest import OFFLINE
 from endpoints import Server
 from memento.access import Access
 from memento.iris import MEM, parse_graph_name
-from memento.model import CaseRow
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.settings import IndexSettings, Settings, StoreSettings
 

@@ -11,8 +11,9 @@ import pyoxigraph as ox
 
 from conftest import OFFLINE
 from memento.iris import IRI
-from memento.model import CaseRow, NoteRow, ToolCall
+from memento.model import NoteRow, ToolCall
 from memento.operations.recall import Recall
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces
 from memento.service.handlers.graphs import TenantGraphs

@@ -20,12 +20,12 @@ from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
 from memento.archive.exchange import find_refused
-from memento.cases.plan import parse_call
 from memento.errors import Forbidden, InputError, MementoError, ShapeViolation, TimedOut, TooLong
 from memento.graph.backups import verify_backup
 from memento.interfaces.cli import main
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Merged, Value
+from memento.plugins.cases.plan import parse_call
 from memento.plugins.keys.labels import clean_keys
 from memento.python import Client, Memento, open_memento
 from memento.search.attributes import Sorting

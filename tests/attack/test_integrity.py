@@ -15,7 +15,8 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound
 from memento.iris import IRI, MEM, PROV, graph_iri, self_iri
-from memento.model import CaseRow, Merged, NoteRow, Quad
+from memento.model import Merged, NoteRow, Quad
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces, take_in
 

@@ -34,12 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import record, shown, spread, timed
-from memento.cases.bank import Bank, Entry, Pair, measure_form
-from memento.cases.learner import Learner, auc
 from memento.iris import IRI
-from memento.model import CaseRow, CasesFound
+from memento.model import CasesFound
+from memento.plugins.cases.bank import Bank, Entry, Pair, measure_form
+from memento.plugins.cases.learner import Learner, auc
+from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.cases.settings import CasesSettings
 from memento.python import Memento, open_memento
-from memento.settings import CasesSettings, EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, Settings
 
 NOISE = 0.1
 SHOWN = (1, 4)
@@ -115,7 +117,7 @@ def read(folder: Path, questions: int) -> Data:
 
 def memory(folder: str, model: str, seed: int) -> Memento:
     """An empty memory whose network begins from `seed`."""
-    configured = Settings(embedding=EmbeddingSettings(model=model), cases=CasesSettings(seed=seed))
+    configured = Settings(embedding=EmbeddingSettings(model=model)).having(CasesSettings(seed=seed))
     opened = open_memento(folder, namespace="main", configured=configured)
     assert isinstance(opened, Memento)
     return opened
@@ -232,7 +234,9 @@ def pairs(data: Data, chosen: Any, say: Callable[[str], None]) -> Figures:
             for fold in range(FOLDS):
                 bank = Bank(IRI(f"urn:memento:cases:x:{seed}-{fold}"), states.shape[1])
                 bank.put(entries, states)
-                learner = Learner(bank, [], memento.service.stores, replace(memento.settings.cases, seed=seed))
+                learner = Learner(
+                    bank, [], memento.service.stores, replace(memento.settings.of(CasesSettings), seed=seed)
+                )
                 every = [pair_of(row, asked, held, tasks, bank) for row in data.pairs]
                 unseen = np.array([fold_of[asked.index(row["query"])] == fold for row in data.pairs])
                 learner.fit([pair for pair, left in zip(every, unseen, strict=True) if not left])

@@ -6,13 +6,12 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from conftest import OFFLINE
 from fileserver import serving_files
+from memento.plugins.cases.settings import ExecutorSettings
 from memento.python import open_memento
-from memento.settings import ExecutorSettings
 
 CHILD = Path(__file__).with_name("executing.py")
 
@@ -28,7 +27,7 @@ def test_what_was_done_is_not_done_again_and_what_may_have_been_is_asked_about(t
                 time.sleep(0.02)
             child.kill()
         assert child.returncode == -9
-        settings = replace(OFFLINE, executor=ExecutorSettings(servers=servers))
+        settings = OFFLINE.having(ExecutorSettings(servers=servers))
         with open_memento(home, configured=settings) as memento:
             [left] = memento.cases.task_runs(state="pending")
             asked = memento.cases.execute_task(left.iri)

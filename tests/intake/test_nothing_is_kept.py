@@ -20,8 +20,9 @@ from generated_secrets import Generated, make_secrets
 from memento import telemetry
 from memento.errors import InputError, MementoError
 from memento.intake.redaction import IDENTIFYING, VERBATIM
-from memento.model import CaseRow, NoteRow
+from memento.model import NoteRow
 from memento.operations import TABLE, Operation
+from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.keys.nouns import ToRemember
 from memento.python import Client, Memento, open_memento
 from memento.settings import EmbeddingSettings, ModelSettings, ProxySettings, RedactionSettings, Settings

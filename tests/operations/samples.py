@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memento.iris import data_iri
-from memento.model import CapturedTurn, CaseRow, NoteRow, ToolCall
-from memento.operations import PLUGGED, Operation, care, cases, graphs, intake, notes, sessions
+from memento.model import CapturedTurn, NoteRow
+from memento.operations import PLUGGED, Operation, care, graphs, intake, notes, sessions
 from memento.operations import recall as questions
 from memento.python import Memento
 
@@ -25,28 +25,20 @@ class Sample:
     memory: str
     retired: str
     other: str
-    case: str
-    run: str
-    planned: str
-    retrieval: str
     data: str
     plugged: Mapping[str, str]
     """What the plug-ins have added, by its name."""
 
 
 def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
-    """Fill a namespace with a few memories, a case, a task under way, and what the calls of the plug-ins need."""
+    """Fill a namespace with a few memories, and what the calls of the plug-ins need."""
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
     [other] = memento.note("Oslo is cold.", tags=["town"], namespace=namespace).memories
-    [case] = memento.cases.add([CaseRow(task="Move to Rome.", plan="Pack.", reward=1.0)], namespace=namespace)
-    run = memento.cases.start("Move to Bergen.", plan="Ask.", namespace=namespace)
-    planned = memento.cases.plan_task("Move to Oslo.", ["Pack."], namespace=namespace)
-    retrieval = memento.cases.retrieve("Where to move?", namespace=namespace).retrieval
     memento.sessions.set_page("work", question="Where do I work?", namespace=namespace)
     data = data_iri("local", namespace)
     memento.graphs.put(b"<urn:a> <urn:b> 1 .", data)
-    assert old.note and retrieval and new.invalidated == old.memories
+    assert old.note and new.invalidated == old.memories
     on = [of for of in dict.fromkeys(PLUGGED.values()) if of not in memento.left_out]
     added = [import_module(f"plugins.{of}.calls").prepare(memento, namespace) for of in on]
     return Sample(
@@ -56,10 +48,6 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
         memory=new.memories[0],
         retired=old.memories[0],
         other=other,
-        case=case,
-        run=run.iri,
-        planned=planned.run.iri,
-        retrieval=retrieval,
         data=data,
         plugged={name: iri for one in added for name, iri in one.items()},
     )
@@ -119,27 +107,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     questions.FindPath: lambda s, n: questions.FindPath(s.memory, s.other, namespace=n),
     questions.Manifest: lambda s, n: questions.Manifest(fresh=True, namespace=n),
     questions.Infer: lambda s, n: questions.Infer(namespace=n),
-    cases.AddCases: lambda s, n: cases.AddCases((CaseRow(task="Cook.", plan="Boil.", reward=0.5),), namespace=n),
-    cases.RetrieveCases: lambda s, n: cases.RetrieveCases("Move to Oslo.", namespace=n),
-    cases.RetrieveCasesEach: lambda s, n: cases.RetrieveCasesEach(("Move.", "Cook."), namespace=n),
-    cases.RewardCases: lambda s, n: cases.RewardCases(s.retrieval, reward=1.0, namespace=n),
-    cases.GetCase: lambda s, n: cases.GetCase(s.case, namespace=n),
-    cases.ListCases: lambda s, n: cases.ListCases(namespace=n),
-    cases.ForgetCase: lambda s, n: cases.ForgetCase(s.case, namespace=n),
-    cases.NavigateCases: lambda s, n: cases.NavigateCases(tilt="temporal", namespace=n),
-    cases.CaseMetrics: lambda s, n: cases.CaseMetrics(namespace=n),
-    cases.CaseStatus: lambda s, n: cases.CaseStatus(namespace=n),
-    cases.PruneCases: lambda s, n: cases.PruneCases(1, namespace=n),
-    cases.StartCase: lambda s, n: cases.StartCase("Move to Lima.", namespace=n),
-    cases.TaskRun: lambda s, n: cases.TaskRun(s.run, namespace=n),
-    cases.RecordStep: lambda s, n: cases.RecordStep(
-        s.run, "Pack.", tools=(ToolCall(tool="box", arguments="{}", result="done"),), namespace=n
-    ),
-    cases.CompleteCase: lambda s, n: cases.CompleteCase(s.run, "success", namespace=n),
-    cases.TaskRuns: lambda s, n: cases.TaskRuns(namespace=n),
-    cases.PlanTask: lambda s, n: cases.PlanTask("Move to Kyoto.", ("Pack.",), namespace=n),
-    cases.ExecuteTask: lambda s, n: cases.ExecuteTask(s.planned, namespace=n),
-    cases.ListTools: lambda s, n: cases.ListTools(namespace=n),
     graphs.Query: lambda s, n: graphs.Query("ASK {}", "text/csv", namespace=n),
     graphs.Update: lambda s, n: graphs.Update(
         f"INSERT DATA {{ GRAPH <{s.data}> {{ <urn:x> <urn:y> 2 }} }}", namespace=n

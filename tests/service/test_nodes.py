@@ -17,8 +17,8 @@ from endpoints import Server, free_port, serve_milvus
 from memento.access import OWNER, Access
 from memento.errors import MementoError
 from memento.iris import data_iri
-from memento.model import CaseRow
 from memento.operations import TABLE
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.settings import IndexSettings, StoreSettings
 from operations.samples import CALLS, make_sample

@@ -24,8 +24,8 @@ from memento.graph.agreement import adopt_store
 from memento.interfaces.web.app import create_app
 from memento.iris import ONTOLOGY
 from memento.model import Noted, Scope
-from memento.operations.cases import CaseMetrics as MeasureCases
-from memento.operations.cases import CaseStatus
+from memento.plugins.cases.operations import CaseMetrics as MeasureCases
+from memento.plugins.cases.operations import CaseStatus
 from memento.python import Memento, open_memento
 from memento.service import handle
 from memento.service.understanding import retry_note, take_up

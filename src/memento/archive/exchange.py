@@ -46,10 +46,9 @@ from uuid import uuid4
 import numpy as np
 
 from memento.access import Access
+from memento.archive.cases import embed_tasks, list_case_iris
 from memento.archive.tables import Anonymity, Row, TableForm, anonymise_rows, list_case_rows, list_rows, write_table
 from memento.backends import Backends
-from memento.cases.bank import embed_tasks
-from memento.cases.lifecycle import list_case_iris
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
 from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, write_document

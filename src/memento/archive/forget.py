@@ -14,9 +14,9 @@ from typing import cast
 
 import numpy as np
 
+from memento.archive.cases import drop_traces, find_derived_cases, find_look_ups
 from memento.archive.compact import find_merged, release
 from memento.backends import Backends
-from memento.cases.lifecycle import drop_traces, find_derived_cases, find_look_ups
 from memento.errors import InputError, NotFound
 from memento.graph.ranges import fits
 from memento.graph.store import Row

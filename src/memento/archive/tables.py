@@ -30,7 +30,7 @@ from uuid import UUID
 import msgspec
 
 from memento.archive.case_rows import CaseRecord, build_case_quads, list_texts, map_strings, record_case
-from memento.cases.lifecycle import list_case_iris, read_cases
+from memento.archive.cases import list_case_iris, read_cases
 from memento.codec import decode, encode, plain
 from memento.errors import GraphError, InputError
 from memento.graph import mapping

@@ -27,8 +27,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self, cast
 
+from memento.archive.cases import embed_tasks, load_tasks
 from memento.backends import Backends
-from memento.cases.bank import embed_tasks, load_tasks
 from memento.datadir import DataFolder
 from memento.errors import Conflict, SettingsError
 from memento.graph.backups import sync_to_disk

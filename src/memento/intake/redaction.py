@@ -32,8 +32,8 @@ import msgspec
 from msgspec import structs
 
 from memento import telemetry
-from memento.cases.runs import pack_steps, unpack_steps
 from memento.errors import InputError, SettingsError
+from memento.graph.runs import pack_steps, unpack_steps
 from memento.graph.store import rewrite_terms
 from memento.iris import IRI, MEM
 from memento.model import Scope

@@ -18,18 +18,14 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, cast, get_args
+from typing import Literal, TypeVar, get_args
 
-import msgspec
-from msgspec import Meta
-
-from memento.codec import decode
 from memento.errors import InputError
 from memento.intake.redaction import find_secrets, raise_if_secret_file, replace_secrets
-from memento.model import LEAST_REWARD, MOST_REWARD, OUTCOMES, CaseRow, NoteRow, Outcome, Priority
+from memento.model import NoteRow, Priority
 from memento.time import utc
 
 T = TypeVar("T")
@@ -462,62 +458,3 @@ def _to_record(value: object, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f'{where}: must be an object such as {{"content": "…"}}')
     return Record(where, value)
-
-
-# Rules of the schema are checked when rows become cases, where the errors can name the row.
-_Ended = Annotated[str | None, Meta(extra_json_schema={"enum": [*OUTCOMES, None]})]
-_Earned = Annotated[float | None, Meta(extra_json_schema={"minimum": LEAST_REWARD, "maximum": MOST_REWARD})]
-CASE_FIELDS = tuple(one.name for one in fields(CaseRow))
-
-
-class CaseLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A finished task: what was asked, what was done, and its outcome or reward."""
-
-    task: str
-    plan: str
-    outcome: _Ended = None
-    reward: _Earned = None
-    at: datetime | None = None
-    about: tuple[str, ...] = ()
-    derived_from: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-    def to_row(self) -> CaseRow:
-        """Return the case as it is stored."""
-        return CaseRow(
-            task=self.task,
-            plan=self.plan,
-            outcome=cast("Outcome | None", self.outcome),
-            reward=self.reward,
-            at=self.at,
-            about=self.about,
-            derived_from=self.derived_from,
-            tags=self.tags,
-        )
-
-
-def parse_case_row(line: bytes) -> CaseRow:
-    """
-    Parse a row from a JSON object.
-
-    Raises:
-        InputError: it is not JSON, or a field is missing, unknown or of the wrong type; names the field.
-
-    >>> parse_case_row(b'{"task": "Look.", "plan": "1. Look.", "outcme": "failure"}')
-    Traceback (most recent call last):
-    memento.errors.InputError: unknown field `outcme`: a case has task, plan, outcome, reward, at, about, derived_from, tags
-    """
-    try:
-        return decode(CaseLine, line).to_row()
-    except InputError as error:
-        raise InputError(_explain_error(str(error))) from error
-
-
-def _explain_error(error: str) -> str:
-    """Put a decoding error about rows into plain words."""
-    where, unknown, name = error.partition("Object contains unknown field ")
-    return (
-        f"{where.removeprefix('the body: ')}unknown field {name}: a case has {', '.join(CASE_FIELDS)}"
-        if unknown
-        else error
-    )

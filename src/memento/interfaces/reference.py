@@ -87,7 +87,6 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {
         "consolidation": "extracts facts from a note and writes them atomically",
         "retrieval": "the phases of recall",
-        "cases": "finished tasks as examples",
         "manifest": "maps of a memory",
         "overview": "profiles, session summaries, standing pages",
         "strength": "how use and time change memories",

@@ -84,7 +84,8 @@ class Transport:
         for name in places_of(type(operation)):
             iri = str(arguments.pop(name, ""))
             if not iri.strip():
-                listing = "cases list" if path.startswith("/cases") else "list"
+                root = path.split("/")[1]
+                listing = "list" if root == "memory" else f"{root} list"
                 raise InputError(f"{iri!r} is no IRI: `memento {listing}` shows those there are")
             path = path.replace(f"{{{name}}}", quote(iri, safe=""))
         if verb == "POST":

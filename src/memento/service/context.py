@@ -27,10 +27,10 @@ from msgspec import structs
 
 from memento import plugin, telemetry
 from memento.access import OWNER, Access, Right, Tokens
+from memento.archive.cases import drop_weights
 from memento.archive.check import Watch, explain_failure
 from memento.archive.read import resolve_subject
 from memento.backends import Backends
-from memento.cases.domain import Domains, ReadLog
 from memento.consolidation.agents import Agents
 from memento.consolidation.amend import Rewrite
 from memento.consolidation.rules import RuleAgents
@@ -73,6 +73,7 @@ from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds
 from memento.search.reranker import Reranker
+from memento.service.audit import ReadLog
 from memento.settings import AnswersSettings, Settings, resolve_namespace
 from memento.sparql.description import Statistics
 from memento.sparql.federation import Endpoints
@@ -145,7 +146,8 @@ class Service:
         self.put_off: set[IRI] = set()
         """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)
-        self._kept: dict[Callable[[], Any], Any] = {}
+        self._kept: dict[Callable[..., Any], Any] = {}
+        self._keeping = threading.Lock()
         self.maps = Maps(stores, settings.manifest)
         self.profiles = Profiles(stores, self.writing)
         self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))
@@ -155,7 +157,7 @@ class Service:
         self.graph_names = GraphNames(stores)
         self.reranker = Reranker(settings.rerank)
         self.answers = AnswerCache(stores, settings.answers)
-        self.domains = Domains(stores, settings.cases)
+        stores.change_listeners.append(lambda change: drop_weights(change, datadir))
         self.case_reads = ReadLog(stores, self.writing)
         self.opened_at = now()
         self.checkpointed_writes = -1
@@ -171,9 +173,24 @@ class Service:
         stores.graph.on_failure = self.mender.wake
         stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
 
-    def keep(self, kind: Callable[[], T]) -> T:
-        """Return the one object of a class that a plug-in keeps while this service is open; it is made when first needed."""
-        return cast(T, self._kept.setdefault(kind, kind()))
+    def keep(self, kind: Callable[..., T], make: Callable[[], T] | None = None) -> T:
+        """
+        Return the one object of a class that a plug-in keeps while this service is open.
+
+        Args:
+            make: makes it when it is first needed; default the class without arguments. Its method `close`, if it has one, is
+                called when the service is closed, before the store is.
+        """
+        with self._keeping:
+            if kind not in self._kept:
+                self._kept[kind] = (make or kind)()
+            return cast(T, self._kept[kind])
+
+    def close_kept(self) -> None:
+        """Close what plug-ins keep."""
+        for kept in self._kept.values():
+            if close := getattr(kept, "close", None):
+                close()
 
     @property
     def degraded(self) -> Degraded | None:

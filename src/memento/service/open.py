@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
+from memento.archive.cases import embed_all_tasks
 from memento.archive.encrypt import unlock_folder
 from memento.archive.upgrade import remove_half_rivalries, write_missing_edges
 from memento.backends import open_backends
@@ -92,7 +93,7 @@ def open_service(
             capture=take_captured,
         )
         if changed:
-            service.domains.embed_again()
+            embed_all_tasks(service.stores)
         if mends:
             _upgrade(service, progress)
             service.stores.wake_grains()
@@ -195,7 +196,7 @@ def close_service(service: Service) -> None:
     with ExitStack() as closing_writes:
         with suppress(GraphError):  # a shared store is unavailable: nothing can be written to it from here
             closing_writes.enter_context(service.writing)  # never between the two halves of a write
-        service.domains.save()
+        service.close_kept()
         service.stores.close()
     service.datadir.release()
 

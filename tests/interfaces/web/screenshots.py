@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from conftest import BROWSER, OFFLINE
 from doors import serving
-from memento.model import CaseRow
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 
 PICTURES = Path(__file__).parents[3] / "docs" / "pictures"

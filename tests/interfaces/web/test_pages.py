@@ -19,7 +19,8 @@ from conftest import OFFLINE
 from kept import keep
 from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
-from memento.model import CapturedTurn, CaseRow
+from memento.model import CapturedTurn
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.settings import CaptureSettings
 from memento.time import now

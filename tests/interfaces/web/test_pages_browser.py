@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from conftest import BROWSER, BROWSERS, OFFLINE
 from doors import serving
 from kept import keep
-from memento.model import CaseRow
+from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")

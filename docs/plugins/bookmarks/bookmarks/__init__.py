@@ -9,6 +9,7 @@ plugin = Plugin(
     handlers="bookmarks.handlers",
     before_write="bookmarks.rename:tag_renamed",
     pages={"/bookmarks": "bookmarks.page:show_bookmarks"},
+    gauges="bookmarks.gauges:count_bookmarks",
     signals={"address": "bookmarks.signals:score_address"},
     importers={"bookmarks": "bookmarks.importer:BOOKMARKS"},
 )

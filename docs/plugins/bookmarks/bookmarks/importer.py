@@ -9,7 +9,9 @@ from html import unescape
 from memento.intake.importers import Document, Harvest, Source, make_note
 
 _HEAD = "<!DOCTYPE NETSCAPE-Bookmark-file-1>"
-_LINK = re.compile(r'<A HREF="(?P<address>https?://[^"]+)"(?:[^>]*\bADD_DATE="(?P<at>\d+)")?[^>]*>(?P<title>[^<]+)</A>', re.I)
+_LINK = re.compile(
+    r'<A HREF="(?P<address>https?://[^"]+)"(?:[^>]*\bADD_DATE="(?P<at>\d+)")?[^>]*>(?P<title>[^<]+)</A>', re.I
+)
 
 
 def read_bookmarks(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:

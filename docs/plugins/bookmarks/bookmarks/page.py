@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bookmarks.operations import ListBookmarks
 from markupsafe import Markup
+
+from bookmarks.operations import ListBookmarks
 from memento.operations import Operation
 
 

@@ -240,7 +240,7 @@ LISTED: dict[str, tuple[str, ...]] = {
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
         "plugins",
     ),
-    "Plug-ins": ("cases", "session"),
+    "Plug-ins": ("session",),
 }
 """The commands that `memento --help` shows, in five groups."""
 
@@ -567,9 +567,6 @@ GROUPS: dict[str, click.Group] = {
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
     "pages": Subcommands(
         "pages", help="Standing pages: queries and questions that are answered again after every write."
-    ),
-    "cases": Subcommands(
-        "cases", help="Finished tasks as examples: find what worked before, plan a task after it, run the plan."
     ),
 }
 """The groups of commands that ask operations."""

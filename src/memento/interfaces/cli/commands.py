@@ -41,7 +41,6 @@ from memento.operations import PLUGGED, TABLE, Field, fields_of
 from memento.operations.base import FILTERS, Filtered, summary_of
 
 if TYPE_CHECKING:
-    from memento.model import CaseRow
     from memento.ports import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,7 +68,7 @@ class Command:
     view: Callable[[Any], str]
     help: str = ""
     """The help text; default the first paragraph of the operation's docstring."""
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, str] | None = None
     """The positional arguments, in this order: field and metavar; default the required fields."""
     options: Mapping[str, Option] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
@@ -111,7 +110,6 @@ def read_text_or_file(argument: str, brackets: str = "{") -> str:
     return argument
 
 
-_ENDED = Option(type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
 _KEY_TYPE = click.Choice(["concept", "name", "proper_noun"])
 FILTERED: Mapping[str, Option] = {"tags": Option(names=("--tag",), metavar="TAG")}
 
@@ -185,58 +183,6 @@ COMMANDS: dict[str, Command] = {
     ),
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
-    "list_cases": Command(path="cases list", view=views.show_cases),
-    "retrieve_cases": Command(
-        path="cases retrieve", view=views.show_cases_found, options={"k": Option(names=("-k",), metavar="N")}
-    ),
-    "reward_cases": Command(
-        path="cases reward",
-        view=views.show_credited,
-        options={"outcome": _ENDED},
-        left_out=frozenset({"single"}),
-    ),
-    "complete_case": Command(path="cases complete", view=views.show_completed, options={"outcome": _ENDED}),
-    "forget_case": Command(path="cases forget", view=lambda iri: f"Forgot {iri}."),
-    "prune_cases": Command(
-        path="cases prune",
-        view=lambda gone: f"{len(gone):,} cases removed.",
-        places={},
-        options={"keep": Option(metavar="N")},
-    ),
-    "plan_task": Command(
-        path="cases plan",
-        view=views.show_planned,
-        options={
-            "steps": Option(names=("--step",), metavar="TEXT", help="A step of your own plan; may be repeated."),
-            "k": Option(names=("-k",), metavar="N"),
-        },
-    ),
-    "execute_task": Command(
-        path="cases run",
-        view=views.show_executed,
-        help="Execute the task RUN with the tools of [executor]; exit code 1 unless it is done.",
-        options={
-            "uncertain": Option(type=click.Choice(["ask", "repeat", "skip"])),
-            "complete": Option(names=("--no-complete",), help="Leave the verdict to you."),
-        },
-        fails_when=lambda answer: answer["ending"] != "done",
-    ),
-    "task_runs": Command(
-        path="cases runs",
-        view=views.show_runs,
-        options={"state": Option(type=click.Choice(["pending", "done", "failed"]))},
-    ),
-    "list_tools": Command(path="cases tools", view=views.show_tools),
-    "navigate_cases": Command(
-        path="cases view",
-        view=views.show_view,
-        options={
-            "zoom": Option(type=click.Choice(["case", "subtask", "community"])),
-            "tilt": Option(type=click.Choice(["embedding", "keyword", "graph", "temporal"])),
-        },
-    ),
-    "case_metrics": Command(path="cases metrics", view=views.show_metrics),
-    "case_status": Command(path="cases status", view=views.show_numbers),
     "proposals": Command(path="proposals", view=views.show_proposals),
     "accept_proposals": Command(
         path="accept",
@@ -295,10 +241,6 @@ BY_HAND: dict[str, str] = {
     "ingest": "ingest",
     "index_project": "index",
     "probe_store": "store probe",
-    "add_cases": "cases add",
-    "get_case": "cases show",
-    "task_run": "cases show",
-    "start_case": "cases record",
 }
 """
 The operations whose commands are written by hand, in `documents`, `questions`, `admin` or below, each with its command: those with
@@ -343,7 +285,7 @@ def _register(name: str, command: Command) -> None:
         one: of for one, of in fields_of(operation).items() if one != "namespace" and one not in command.left_out
     }
     places = command.places
-    if not places and name not in ("prune_cases",):
+    if places is None:
         places = {one: one.upper() for one, of in declared.items() if of.is_required}
     parameters: list[click.Parameter] = [
         _argument(declared[one], metavar, command.options.get(one, Option())) for one, metavar in places.items()
@@ -463,75 +405,3 @@ def _show_plainly(answer: Any) -> str:
 
 
 register_all(name for name in TABLE if name not in PLUGGED)
-
-_outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
-_reward = click.option("--reward", type=float, metavar="-0.2…1", help="The reward, instead of an outcome.")
-_score = click.option("--score", type=float, metavar="0…1", help="A judge's score for the result.")
-_efficiency = click.option("--efficiency", type=float, metavar="0…1", help="The share of its cost that it saved.")
-
-
-def case_command(name: str) -> Callable[[F], F]:
-    """Register a command of the group `cases`, with the option `--domain`."""
-
-    def add_command(function: F) -> F:
-        domain = click.option("--domain", metavar="NAME", help="The bank of cases; default the namespace's.")
-        GROUPS["cases"].command(name)(common(domain(click.pass_obj(function))))
-        return function
-
-    return add_command
-
-
-@case_command("show")
-@click.argument("iri")
-def show_case(chosen: Chosen, iri: str, domain: str | None) -> None:
-    """Show everything about the case or the run with this IRI."""
-    with open_memory(chosen, "cases show") as memento:
-        if ":trajectory:" in iri:
-            run = call_operation(memento, "task_run", run=iri, domain=domain)
-            print_answer(chosen, run, lambda: views.show_run(run))
-        else:
-            case = call_operation(memento, "get_case", case=iri, domain=domain)
-            print_answer(chosen, case, lambda: views.show_case(case))
-
-
-@case_command("add")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
-    """Store every line of FILE as a case: JSON objects with task, plan, and outcome or reward."""
-    rows = _rows(file)
-    with open_memory(chosen, "cases add") as memento:
-        kept = [str(iri) for iri in memento.cases.add(rows, domain=domain)]
-    print_answer(chosen, kept, lambda: f"{len(kept):,} cases kept.")
-
-
-@case_command("record")
-@click.argument("task")
-@click.option("--plan", required=True, help="What was done, as numbered steps.")
-@click.option("--retrieval", metavar="IRI", help="The retrieval that returned cases for it; they share its reward.")
-@click.option("--reason", help="Why the verdict is what it is.")
-@_outcome
-@_reward
-@_score
-@_efficiency
-def record_case(
-    chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
-) -> None:
-    """Store the finished TASK as a case, with its verdict."""
-    with open_memory(chosen, "cases record") as memento:
-        run = call_operation(memento, "start_case", task=task, plan=plan, retrieval=retrieval, domain=domain)
-        answer = call_operation(memento, "complete_case", run=run["iri"], domain=domain, **verdict)
-    print_answer(chosen, answer, lambda: views.show_completed(answer))
-
-
-def _rows(file: Path) -> list[CaseRow]:
-    """Return the tasks of a file; raise an `InputError` that names the line."""
-    from memento.intake.rows import parse_case_row
-
-    rows: list[CaseRow] = []
-    for number, line in enumerate(file.read_bytes().splitlines(), start=1):
-        if line.strip():
-            try:
-                rows.append(parse_case_row(line))
-            except InputError as error:
-                raise InputError(f"line {number} of {file.name}: {error}") from error
-    return rows

@@ -95,7 +95,6 @@ GROUPS = _arrange_groups(
         {
             "connectors": group_tools.CONNECTOR_TOOLS,
             "care": group_tools.CARE_TOOLS,
-            "cases": group_tools.CASE_TOOLS,
         },
     )
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 
@@ -21,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.routing import BaseConverter
 
-from memento import telemetry
+from memento import plugin, telemetry
 from memento.access import Access, Caller, admit
 from memento.archive.check import LOOK_S, list_gauges
 from memento.errors import BackendError, Busy, LostTurn, MementoError, Overloaded, StoreAway, Unauthorised
@@ -33,20 +32,17 @@ from memento.interfaces.web.pages import Pages, token_of_session
 from memento.interfaces.web.requests import Parameters
 from memento.interfaces.web.rest import IMPORT_RDF, MEMORY, MIRROR, answer_mirrored, find_mirrored, respond
 from memento.interfaces.web.yasgui import Yasgui
-from memento.model import CaseMetrics, Readiness
+from memento.model import Readiness
 from memento.operations.base import route_of
-from memento.operations.cases import CaseMetrics as MeasureCases
-from memento.operations.cases import CaseStatus
-from memento.service import Context, Service, handle
+from memento.service import Context, Service
 from memento.service.bare import Bare
 from memento.service.handlers.recall import health as health_of
 from memento.settings import LimitsSettings
+from memento.telemetry import Gauge
 from memento.worker import Look
 
 logger = logging.getLogger(__name__)
 
-IMPORT_BYTES = 64 * 1024 * 1024
-IMPORTS = ("/memory/import", "/cases")
 OPEN = ("/health", "/health/ready", "/sign-in", "/favicon.ico")
 """
 The paths that need no token, besides the published vocabulary. They reveal nothing about this service but whether it is up, and let
@@ -179,8 +175,6 @@ def most_bytes(asked: Request, limits: LimitsSettings) -> int:
     path = asked.path
     if path.startswith(PROXIED) and f"{asked.method} {path}" not in MIRROR:
         return BODY_BYTES
-    if path in IMPORTS:
-        return IMPORT_BYTES
     if path == IMPORT_RDF:
         return limits.document_bytes
     if path.startswith(GRAPHS) and asked.method != "PATCH":
@@ -234,11 +228,11 @@ def _add_addresses(app: Flask, service: Service, proxy: Proxy) -> None:
         Parameters()
         return Response(openapi.page(service.settings.plugins.left_out), mimetype="application/json")
 
-    looks: dict[Access, Look[list[CaseMetrics]]] = {}
+    looks: dict[Access, Look[list[Gauge]]] = {}
 
     @app.get("/metrics")
     def metrics() -> Response:
-        look = looks.setdefault(g.context.access, Look(partial(measure_cases, g.context), "cases"))
+        look = looks.setdefault(g.context.access, Look(partial(measure_plugins, g.context), "plugins"))
         return Response(write_metrics(g.context, look), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -305,58 +299,29 @@ def _tell(status: int, code: str, message: str) -> Response:
     return respond({"error": {"code": code, "message": message}}, status)
 
 
-_GAUGES = (
-    ("cases", "cases kept", "cases"),
-    ("case_retrievals", "look-ups of cases whose reward is known", "retrievals"),
-    ("case_mrr", "mean reciprocal rank of the first case that helped", "mrr"),
-    ("case_ndcg", "normalised discounted cumulative gain of the cases shown", "ndcg"),
-    ("case_success_rate", "share of judged cases with a reward from 0.5", "success_rate"),
-    ("case_execution_accuracy", "share of steps that were done", "execution_accuracy"),
-    ("case_bytes", "bytes of memory for one case", "bytes_per_case"),
-    ("case_earned", "reward per case kept", "earned_per_case"),
-)
-"""Name, help and field of `CaseMetrics` for each gauge."""
-
-
-def write_metrics(context: Context, cases: Look[list[CaseMetrics]]) -> str:
+def write_metrics(context: Context, plugged: Look[list[Gauge]]) -> str:
     """
-    Return Prometheus text with the counters of the process, the state of its parts, and the case metrics of each domain that the
-    caller may see.
+    Return Prometheus text with the counters of the process, the state of its parts, and what the plug-ins measure.
 
     A value that is not known yet has no line, and neither has one whose part does not answer in time.
 
     Args:
-        cases: measures the domains in the background; that may wait for a writer.
+        plugged: measures what the plug-ins tell, in the background; that may wait for a writer.
     """
     service = context.service
     until = time.monotonic() + LOOK_S
-    cases.begin(_FRESH_S)
+    plugged.begin(_FRESH_S)
     gauges = list(list_gauges(service.watch.report(fresh_s=_FRESH_S), service.stores))
     with suppress(BackendError):
         gauges.append(("captured_turns", {}, sum(one.state == "waiting" for one in service.journal.list_waiting())))
-    return telemetry.exposition(gauges) + "".join(_write_gauges(cases.wait(until) or []))
+    return telemetry.exposition(gauges) + telemetry.write_gauges(plugged.wait(until) or [])
 
 
-def measure_cases(context: Context) -> list[CaseMetrics]:
-    """Measure every domain that the caller may see; return nothing while the store is away."""
-    with suppress(BackendError):
-        domains = handle(CaseStatus(), context).domains
-        return [handle(MeasureCases(domain=name), context) for name in domains]
-    return []
-
-
-def _write_gauges(found: list[CaseMetrics]) -> Iterator[str]:
-    for name, help, field in _GAUGES:
-        values = [(one.domain, getattr(one, field)) for one in found if getattr(one, field) is not None]
-        if values:
-            yield f"# HELP memento_{name} {help}\n# TYPE memento_{name} gauge\n"
-            yield from (
-                f'memento_{name}{{domain="{telemetry.escape_label(domain)}"}} {value:g}\n' for domain, value in values
-            )
-    curves = [(one.domain, one.curve[-1].reward) for one in found if one.curve]
-    if curves:
-        yield "# HELP memento_case_reward mean reward of the latest stretch of the learning curve\n"
-        yield "# TYPE memento_case_reward gauge\n"
-        yield from (
-            f'memento_case_reward{{domain="{telemetry.escape_label(domain)}"}} {value:g}\n' for domain, value in curves
-        )
+def measure_plugins(context: Context) -> list[Gauge]:
+    """Measure what the plug-ins have to tell the caller; nothing of one that needs the store while that is away."""
+    found: list[Gauge] = []
+    for name, measure in plugin.collect("gauges").items():
+        if name not in context.settings.plugins.left_out:
+            with suppress(BackendError):
+                found += [*measure(context)]
+    return found

@@ -1,5 +1,5 @@
 """
-The web pages: search, memories, things, a timeline, the graph, the map, reviews, cases, prompts, tokens, health.
+The web pages: search, memories, things, a timeline, the graph, the map, reviews, prompts, tokens, health.
 
 *Flow:* an address → operations, called as by every interface → a template. A button sends a form to `/do/<operation>`, which is
 parsed as that operation; the answer is a receipt. `/docs/` serves the files that `make site` or the build of the wheel created.
@@ -45,10 +45,9 @@ from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
 from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
 from memento.ontology import load_terms
-from memento.operations import Operation, list_operations
-from memento.operations.base import FILTERS, summary_of
+from memento.operations import TABLE, Operation, list_operations
+from memento.operations.base import FILTERS, route_of, summary_of
 from memento.operations.care import ListTokens, Status
-from memento.operations.cases import CaseStatus, GetCase, ListCases
 from memento.operations.intake import Proposals
 from memento.operations.notes import Disputes, ListWaiting, Sources
 from memento.operations.recall import (
@@ -90,7 +89,6 @@ BUTTONS = (
     "mark",
     "settle",
     "retry",
-    "forget_case",
     "create_token",
     "revoke_token",
     "check",
@@ -114,11 +112,14 @@ OWN: tuple[str, ...] = (
     "/sign-in",
     "/sign-out",
 )
-SHARED = ("/memory", "/cases")
-"""Addresses that programs use too: a client that prefers HTML to JSON gets the page."""
+SHARED: tuple[str, ...] = ("/memory",)
+"""Addresses that programs use too: a client that prefers HTML to JSON gets the page. What follows them is an IRI."""
 for _address, _of in plugin.name_owners("pages").items():
     plugin.refuse_clash("pages", dict.fromkeys((*OWN, *SHARED), "Memento"), (_address,), _of)
-OWN += tuple(plugin.name_owners("pages"))
+_asked = {route_of(one) for one in TABLE.values()}
+_plugged = {_address: ("GET", _address) in _asked for _address in plugin.name_owners("pages")}
+OWN += tuple(_address for _address, is_shared in _plugged.items() if not is_shared)
+SHARED += tuple(_address for _address, is_shared in _plugged.items() if is_shared and "{" not in _address)
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
@@ -140,10 +141,11 @@ HEADERS = {
 }
 
 
-ShowPage = Callable[[Callable[[Operation[Any]], Any], Mapping[str, str]], tuple[str, str]]
+ShowPage = Callable[[Callable[[Operation[Any]], Any], Mapping[str, str]], tuple[str, str | Mapping[str, Any]]]
 """
 What a plug-in shows at an address: from a function that answers operations as the reader may ask them, and the parameters of the
-address, the title and the content. Only what is `markupsafe.Markup` counts as HTML; any other text is escaped.
+address, the title and the content; or the name of a template in the folder `templates` beside the function's module, and its
+values. Only what is `markupsafe.Markup` counts as HTML; any other text is escaped.
 """
 ShowPanel = Callable[[Callable[[Operation[Any]], Any], str, str | None], str]
 """What a plug-in shows of a memory: as `ShowPage`, but with the IRI of the memory and the namespace of the page."""
@@ -199,6 +201,8 @@ class Pages:
         self._left_out = service.settings.plugins.left_out
         self._plugged: list[str] = []
         """The addresses of the pages of plug-ins."""
+        self._shared: dict[str, ShowPage] = {}
+        """The pages of plug-ins at addresses that programs use too."""
 
     def register(self, app: Flask) -> None:
         """Add the routes that serve only pages, and the filters of the templates."""
@@ -222,8 +226,7 @@ class Pages:
             routes.add_url_rule(path, view_func=view, methods=["GET"])
         for address, show in plugin.collect("pages").items():
             if plugin.name_owners("pages")[address] not in self._left_out:
-                routes.add_url_rule(address, address, partial(self.show_plugged, show), methods=["GET"])
-                self._plugged.append(address)
+                self._add_plugged(app, routes, address, show)
         routes.post("/do/<name>")(self.perform)
         routes.post("/sign-in")(self.sign_in)
         routes.post("/sign-out")(self.sign_out)
@@ -239,6 +242,19 @@ class Pages:
             "relation": _label_relation,
         }
 
+    def _add_plugged(self, app: Flask, routes: Blueprint, address: str, show: ShowPage) -> None:
+        """Add the page of a plug-in, and the folder of its templates."""
+        if "{" not in address:
+            self._plugged.append(address)
+        if _plugged[address]:
+            self._shared[address] = show
+        else:
+            rule = address.replace("{", "<path:").replace("}", ">")
+            routes.add_url_rule(rule, address, partial(self.show_plugged, show), methods=["GET"])
+        module = show.__module__
+        if (name := module.replace(".", "-")) not in app.blueprints:  # a blueprint is how Flask finds further templates
+            app.register_blueprint(Blueprint(name, module, template_folder="templates"))
+
     def answer_shared(self) -> ResponseReturnValue | None:
         """Return the page at an address that programs use too, if the client wants a page; else None."""
         if not is_page() or not request.path.startswith(SHARED):
@@ -246,7 +262,13 @@ class Pages:
         base, _, iri = request.path[1:].partition("/")
         if base == "memory":
             return self.show_node(iri) if iri else self.show_memories()
-        return self.show_case(iri) if iri else self.show_cases()
+        for address, show in self._shared.items():
+            base, _, place = address.partition("/{")
+            if request.path == address:
+                return self.show_plugged(show)
+            if place and request.path.startswith(f"{base}/urn:"):
+                return self.show_plugged(show, **{place[:-1]: request.path[len(base) + 1 :]})
+        return None
 
     def answer_failure(self, status: int, message: str, *, asks_token: bool = False) -> Response:
         """Answer with a page that says what went wrong, or with the sign-in page if a token is missing."""
@@ -375,19 +397,6 @@ class Pages:
         disputes = self._call(Disputes, limit=PAGE)
         return self._render("review.html", waiting=self._call(ListWaiting), disputes=disputes, proposals=proposals)
 
-    def show_cases(self) -> str:
-        """List finished tasks with what was learned from them."""
-        asked = _read_arguments("task", "domain", "offset")
-        rows = handle(read_form(ListCases, _to_form({"limit": str(PAGE), **asked})), context())
-        return self._render(
-            "cases.html", asked=asked, rows=rows, status=self._call(CaseStatus, domain=asked.get("domain"))
-        )
-
-    def show_case(self, iri: str) -> str:
-        """Show one finished task."""
-        domain = _read_arguments("domain").get("domain")
-        return self._render("case.html", case=self._call(GetCase, case=iri, domain=domain), domain=domain)
-
     def show_prompts(self) -> str:
         """Show the blocks that were put into prompts last, and their cost."""
         context().require_owner("blocks of every tenant are kept together")
@@ -425,10 +434,12 @@ class Pages:
             return _send_file(folder, name)
         raise NoPage
 
-    def show_plugged(self, show: ShowPage) -> str:
-        """Show the page of a plug-in."""
-        title, body = show(lambda operation: handle(operation, context()), request.args)
-        return self._render("plugged.html", heading=title, body=body)
+    def show_plugged(self, show: ShowPage, **places: str) -> str:
+        """Show the page of a plug-in; `places` are parts of its address."""
+        name, shown = show(lambda operation: handle(operation, context()), {**request.args, **places})
+        if isinstance(shown, str):
+            return self._render("plugged.html", heading=name, body=shown)
+        return self._render(name, **shown)
 
     def show_ontology(self) -> str:
         """Show the vocabulary."""

@@ -37,7 +37,6 @@ from memento.interfaces.web.requests import Parameters, context, load_json, name
 from memento.model import Imported, Manifest, Noted, Recollection
 from memento.operations import Operation, check_value, fields_of, list_operations
 from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
-from memento.operations.cases import AddCases
 from memento.operations.notes import ImportNotes, Note
 from memento.operations.recall import List, Recall
 from memento.operations.recall import Manifest as DrawManifest
@@ -60,10 +59,16 @@ class View:
 
     formats: tuple[str, ...] = ()
     """The values of the parameter `format` besides `json`."""
-    render: Callable[[Any, str], Response]
-    """Makes the response from an answer and a format."""
+    render: Callable[[Any, str], Response] | None = None
+    """Makes the response from an answer and a format, if it is not the answer as JSON."""
+    read: Callable[[], Operation[Any]] | None = None
+    """Reads the operation from the request, if the body is not a JSON object with its arguments."""
     most_bytes: Callable[[Settings], int] | None = None
     """The longest body of a request, if the usual limit does not fit."""
+
+
+IMPORT_BYTES = 64 * 1024 * 1024
+"""The longest body with many rows."""
 
 
 def _show_noted(noted: Noted, form: str) -> Response:
@@ -120,11 +125,11 @@ def _add_route(routes: Blueprint, name: str, operation: type[Operation[Any]], ro
 def _answer_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -> Response:
     view = VIEWS.get(operation)
     form = _read_format(view.formats if view else (), operation)
-    call = _CUSTOM[operation]() if operation in _CUSTOM else read_operation(operation, places)
+    call = view.read() if view and view.read else read_operation(operation, places)
     answer = handle(call, context())
     if isinstance(answer, Imported):
         answer = replace(answer, refused=g.refused)
-    response = view.render(answer, form) if view else respond(answer, operation.status)
+    response = view.render(answer, form) if view and view.render else respond(answer, operation.status)
     if notices := context().notices:
         response.headers["Memento-Notice"] = " ".join(notices).encode("ascii", "backslashreplace").decode()
     return response
@@ -286,21 +291,11 @@ def _refuse_unknown_in_rows(field: Field, value: object) -> None:
             raise InputError(f"row {number}: {error}") from error
 
 
-def _read_case_rows() -> Operation[Any]:
-    """Return the cases in the body: an object with `rows`, or a single case."""
-    body = _load_object(request.get_data())
-    if not (request.is_json and isinstance(body, dict) and "task" in body and "rows" not in body):
-        return read_operation(AddCases, {})
-    apart = {name: body.pop(name, None) for name in ("domain", "namespace")}
-    apart["namespace"] = apart["namespace"] or namespace()
-    return build(AddCases, {"rows": [body], **apart})
-
-
 def _read_note_rows() -> ImportNotes:
     """Return the import in the body: JSON lines, a JSON array, or an object with `rows`."""
     data = request.get_data()
     asked = Parameters("consolidate", "dry_run")
-    if request.is_json and isinstance(body := _load_object(data), dict) and "rows" in body:
+    if request.is_json and isinstance(body := load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
         sifted = sift_records(Record(f"row {number}", row) for number, row in enumerate(rows, start=1))
@@ -312,7 +307,7 @@ def _read_note_rows() -> ImportNotes:
     )
 
 
-def _load_object(data: bytes) -> object:
+def load_object(data: bytes) -> object:
     """Return the body as one JSON value, or None if it is several lines of JSON."""
     try:
         return load_json(data)
@@ -320,12 +315,7 @@ def _load_object(data: bytes) -> object:
         return None
 
 
-_CUSTOM: Mapping[type[Operation[Any]], Callable[[], Operation[Any]]] = {
-    ImportNotes: _read_note_rows,
-    AddCases: _read_case_rows,
-}
-"""The operations whose body is not a JSON object with their arguments."""
-
+VIEWS[ImportNotes] = View(read=_read_note_rows, most_bytes=lambda settings: IMPORT_BYTES)
 
 IMPORT_RDF = "/memory/import/rdf"
 CONTEXT = "/context.jsonld"

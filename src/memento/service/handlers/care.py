@@ -22,6 +22,7 @@ from typing import IO
 
 from memento.access import OWNER, Issued
 from memento.archive.backup import BackupSource, make_backup
+from memento.archive.cases import embed_all_tasks, find_task_differences, list_domains
 from memento.archive.check import (
     discard_kept,
     find_differences,
@@ -211,7 +212,7 @@ def export_pieces(
 
 def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
     """Record for the audit graph that a caller gets the cases of some domains in a document."""
-    domains = context.service.domains.graphs_of(scope.tenant)
+    domains = list_domains(scope.tenant, context.stores)
     seen = [graph for graph in domains if (found := parse_graph_name(graph)) and context.access.sees(found.name)]
     wanted = [graph for graph in seen if namespace is None or graph == cases_iri(scope.tenant, namespace)]
     if wanted:
@@ -462,7 +463,7 @@ def check(operation: operations.Check, context: Context) -> tuple[Difference, ..
 
 
 def _compare(service: Service, harm: str | None) -> list[Difference]:
-    return [*find_differences(service.stores), *(() if harm else service.domains.differences())]
+    return [*find_differences(service.stores), *(() if harm else find_task_differences(service.stores))]
 
 
 def _list_waiting(parts: Backends) -> Iterator[Difference]:
@@ -483,7 +484,10 @@ def rebuild(operation: operations.Rebuild, context: Context) -> int:
     context.require_owner()
     context.require_writable()
     with context.service.writing:
-        return context.stores.rebuild_indexes(context.progress) + context.service.domains.embed_again()
+        done = context.stores.rebuild_indexes(context.progress) + embed_all_tasks(context.stores)
+        for listener in context.stores.change_listeners:
+            listener(None)
+        return done
 
 
 @handles(operations.Upgrade)

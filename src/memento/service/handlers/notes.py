@@ -9,7 +9,6 @@ from hashlib import sha256
 
 from memento.archive.forget import forget_iri, unforget_iri
 from memento.archive.read import list_sources
-from memento.cases.domain import access_quads
 from memento.consolidation import amend, queue
 from memento.consolidation.amend import list_disputes, settle_dispute
 from memento.consolidation.task import (
@@ -43,6 +42,7 @@ from memento.model import (
 )
 from memento.operations import notes
 from memento.search.nodes import walk_memories
+from memento.service.audit import access_quads
 from memento.service.context import Context, handles
 from memento.service.understanding import preview_note, raise_if_full, retry_note, take_batches, take_note
 from memento.time import instant

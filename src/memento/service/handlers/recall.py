@@ -27,14 +27,13 @@ from memento.model import (
     Timeline,
     Used,
 )
+from memento.operations import find_operation
 from memento.operations import recall as operations
-from memento.operations.cases import RetrieveCases
 from memento.retrieval import pipeline
 from memento.retrieval.explain import MOST as MOST_EXPLAINED
 from memento.retrieval.question import Query
 from memento.retrieval.render import fit_budget
-from memento.service.context import Context, handles
-from memento.service.handlers.cases import retrieve_cases
+from memento.service.context import Context, handle, handles
 from memento.settings import Settings
 from memento.strength import energies
 from memento.time import instant
@@ -100,8 +99,9 @@ def _recall(operation: operations.Recall, context: Context) -> Recollection:
     if counts and context.access.may("write") and not context.service.degraded:
         context.service.reinforcement.note_effects(*_uses(recollection, context))
     if operation.cases:
-        wanted = RetrieveCases(operation.question, k=operation.cases, namespace=operation.namespace)
-        recollection = replace(recollection, cases=retrieve_cases(wanted, context))
+        retrieve = find_operation("retrieve_cases")
+        wanted = retrieve(operation.question, k=operation.cases, namespace=operation.namespace)
+        recollection = replace(recollection, cases=handle(wanted, context))
     if operation.related:
         recollection = replace(recollection, related=_list_linked(operation, recollection, context))
     return recollection
