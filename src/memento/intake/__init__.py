@@ -1,3 +1,3 @@
 """
-Take in texts from elsewhere: `rows` reads notes and cases from files and requests, `redaction` removes the secrets from every text.
+Take in texts from elsewhere: `rows` reads notes from files and requests, `redaction` removes the secrets from every text.
 """

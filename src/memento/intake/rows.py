@@ -1,6 +1,5 @@
 """
-Parse rows from elsewhere: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is noted; JSON lines also
-`CaseRow`s.
+Parse rows from elsewhere: JSON lines, a JSON array, CSV or plain text become `NoteRow`s before any is noted.
 
 Keys of an object: `content` or `text`; `at` or `timestamp`; `title`; `speaker`; `session`; `turn` or `position`; `idempotency_key`;
 `tags`, a list or words separated by commas; `container`; `priority`; `source`; `ttl_s`, seconds. Unknown keys are ignored. In CSV

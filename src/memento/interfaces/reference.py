@@ -378,7 +378,7 @@ def write_metrics() -> str:
         *_table(("metric", "kind", "what it measures", "labels"), rows),
         "",
         "In addition there are `memento_events_total` and `memento_seconds_total` with the label `event` (phases of recall and of",
-        "notes, the proxy, embeddings, redaction), and the metrics of [cases](../plans.md) with the label `domain`.",
+        "notes, the proxy, embeddings, redaction), and what plug-ins measure.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -32,8 +32,8 @@ class Memory(Everyday, metaclass=_Listed):
     """
     The methods of a memory; a context manager.
 
-    `dir` lists what one uses every day, and the groups of all other methods, such as `memento.cases`; `print(memento.cases)` shows
-    what is in a group.
+    `dir` lists what one uses every day, and the groups of all other methods, such as `memento.intake`; `print(memento.intake)`
+    shows what is in a group.
 
     Times are `datetime` or ISO 8601 text; a time without an offset is read in the user's time zone. Every method takes `namespace`,
     the namespace that it works on; default that of the memory.

@@ -1,7 +1,7 @@
 """
 The methods of a memory, made from the operations: what one uses every day on the memory itself, everything else in groups.
 
-`memento.note("…")` and `memento.cases.retrieve("…")` make an operation of their arguments and pass it to `Memory.call`. Where the
+`memento.note("…")` and `memento.intake.ingest("…")` make an operation of their arguments and pass it to `Memory.call`. Where the
 method of an operation is, `operations.base.method_of` says.
 
 *Because:* `signatures.pyi`, which `make docs` writes from here, says the same to type checkers and editors. At run time a signature
