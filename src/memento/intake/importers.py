@@ -9,8 +9,9 @@ it is noted once, however often it is read; if a source has no identifiers, the 
 
 *But:* pictures, attachments, tool calls and a model's hidden thoughts are left out.
 
-*Source:* the formats as their programs write them in 2025: data exports of ChatGPT and Claude, sessions of Claude Code, rollouts of
-Codex, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`, vaults of Obsidian.
+*Source:* the formats as their programs write them in 2025 and 2026: data exports of ChatGPT and Claude, sessions of Claude Code,
+rollouts of Codex, chats of Gemini CLI, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`,
+vaults of Obsidian.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ class Harvest:
     skipped: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
+
+    @property
+    def origin(self) -> str:
+        """The program that most rows are from; "import" if none is known."""
+        return max(self.sources, key=self.sources.__getitem__, default="import")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +123,15 @@ def harvest(
     return found
 
 
-def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -> list[NoteRow]:
+def harvest_transcript(
+    path: Path, source: str, last_bytes: int | None = None, *, all_turns: bool = True
+) -> list[NoteRow]:
     """
     Read a transcript that is still being written, or only its end; positions in the conversation are left out.
 
     Args:
         last_bytes: how many bytes of its end are read; default: all.
+        all_turns: also return what the assistant said.
 
     Raises:
         InputError: it cannot be read, or is not of this source.
@@ -137,7 +146,7 @@ def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -
     whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
     document = Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
     found = Harvest()
-    SOURCES[source].read(document, SOURCES[source], found, True)
+    SOURCES[source].read(document, SOURCES[source], found, all_turns)
     return [replace(row, position=None) for row in found.rows]
 
 
@@ -372,6 +381,39 @@ def _read_codex(document: Document, source: Source, found: Harvest, all_turns: b
     _add_turns(turns, source, found, f"codex:{session}", None, all_turns)
 
 
+def _read_gemini(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    """Read a session: an object with its messages, or lines that add a message, repeat it, or take back what was said since."""
+    session, messages = document.path.stem, dict[str, Record]()
+    for record in document.records:
+        session = record.label("sessionId") or session
+        back = record.label("$rewindTo")
+        for undone in [*messages][[*messages].index(back) :] if back in messages else ():
+            del messages[undone]
+        inside = record.fields.get("messages")
+        lines = (
+            [
+                Record(f"{record.where} message {place}", one)
+                for place, one in enumerate(inside, 1)
+                if isinstance(one, dict)
+            ]
+            if isinstance(inside, list)
+            else [record]
+        )
+        messages |= {
+            name: one for one in lines if (name := one.label("id")) and one.fields.get("type") in _GEMINI_ROLES
+        }
+    turns = [
+        _Turn(record=one, role=role, text=text, key=f"gemini:{session}:{key}", at=_read_time(one, "timestamp"))
+        for key, one in messages.items()
+        if (text := _join_texts(one.fields.get("content")))
+        and not ((role := _GEMINI_ROLES[str(one.fields["type"])]) == "user" and _HARNESS.match(text))
+    ]
+    _add_turns(turns, source, found, f"gemini:{session}", None, all_turns)
+
+
+_GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
+
+
 def _join_texts(content: object) -> str:
     """Join the text blocks of a message; its content may also be a plain text."""
     if isinstance(content, str):
@@ -380,7 +422,7 @@ def _join_texts(content: object) -> str:
     texts = [
         one.get("text")
         for one in blocks
-        if isinstance(one, dict) and one.get("type") in ("text", "input_text", "output_text")
+        if isinstance(one, dict) and one.get("type") in (None, "text", "input_text", "output_text")
     ]
     return "\n".join(one for one in texts if isinstance(one, str) and one.strip())
 
@@ -531,6 +573,10 @@ def _is_codex(document: Document) -> bool:
     ) or (document.name.startswith("rollout-") and bool(document.records))
 
 
+def _is_gemini(document: Document) -> bool:
+    return _has("sessionId", "projectHash")(document)
+
+
 def _is_mem0(document: Document) -> bool:
     return bool(document.records) and "content" not in document.records[0].fields and _has("memory")(document)
 
@@ -559,6 +605,7 @@ SOURCES: Mapping[str, Source] = plugin.merge(
         "claude": Source(is_of=_has("chat_messages"), read=_read_claude, assistant="Claude"),
         "claude-code": Source(is_of=_is_claude_code, read=_read_claude_code, assistant="Claude"),
         "codex": Source(is_of=_is_codex, read=_read_codex, assistant="Codex"),
+        "gemini": Source(is_of=_is_gemini, read=_read_gemini, assistant="Gemini"),
         "mem0": Source(is_of=_is_mem0, read=_read_mem0),
         "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
         "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),

@@ -310,12 +310,13 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
     parameters = {
         "consolidate": operation.consolidate,
         "dry_run": operation.dry_run,
+        "origin": operation.origin,
         "namespace": operation.namespace or transport.namespace,
     }
-    address = add_parameters("/memory/import", parameters)
     for first in range(0, len(rows), PORTION):
         portion = rows[first : first + PORTION]
         body = b"\n".join(encode(row) for row in portion)
+        address = _with_given("/memory/import", {**parameters, "part_of": done.iri or operation.part_of})
         try:
             answer = transport.send("POST", address, body, {"Content-Type": "application/jsonl"})
         except InputError as error:
@@ -331,6 +332,8 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             known=done.known + some.known,
             redacted=Counter(done.redacted) + Counter(some.redacted),
             refused=(*done.refused, *(f"{_name_portion(first, portion)}: {one}" for one in some.refused)),
+            iri=done.iri or some.iri,
+            lines=done.lines or some.lines,
         )
         if progress:
             progress(first + len(portion), len(rows))
