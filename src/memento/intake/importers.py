@@ -37,8 +37,8 @@ from memento.text.sentences import sentences
 @dataclass(slots=True, kw_only=True)
 class Harvest:
     """
-    The result of reading: the rows in order, the numbers of files and conversations, what was left out and why, and the rows that
-    could not be read, each named with its line.
+    The result of reading: the rows in order, the numbers of files and conversations, what was left out and why, and the rows and
+    files that could not be read, each named with its line.
     """
 
     rows: list[NoteRow] = field(default_factory=list)
@@ -98,6 +98,8 @@ def harvest(
         all_turns: also read what assistants said.
         left_out: the plug-ins whose sources are not used.
 
+    Of a folder, a file that is broken does not come in; it is named in `refused`, with the position.
+
     Raises:
         InputError: the format is unknown, the file is broken, or its name is that of a file of secrets; names the file and the
         position.
@@ -117,8 +119,14 @@ def harvest(
             found.skipped["its name says that secrets are in it"] += 1
             continue
         if one.suffix.lower() in KINDS:
-            _read_one(one, source, sources, found, all_turns, is_alone=False)
-    if not found.files:
+            rows, conversations = len(found.rows), found.conversations
+            try:
+                _read_one(one, source, sources, found, all_turns, is_alone=False)
+            except InputError as error:  # the other files come in
+                del found.rows[rows:]
+                found.conversations = conversations
+                found.refused.append(str(error))
+    if not found.files and not found.refused:
         raise InputError(f"{path} has no file that can be read as {source or ', '.join(sources)}")
     return found
 
@@ -172,11 +180,8 @@ def _read_one(
     try:
         records = list(_split_json(text, path.name)) if is_json else []
     except InputError:
-        if source:
+        if source or not is_alone:
             raise
-        if not is_alone:
-            found.skipped["it is no whole JSON"] += 1
-            return
         records = []  # rows of our own: the good ones come in, the others are named
     document = Document(path=path, records=records, text="" if is_json else text)
     is_table = KINDS.get(path.suffix.lower()) == "csv"
@@ -192,11 +197,11 @@ def _read_one(
     elif chosen is None:
         found.skipped["it is of no known format"] += 1
         return
-    found.files += 1
     if chosen:
         before = len(found.rows)
         sources[chosen].read(document, sources[chosen], found, all_turns)
         found.sources[chosen] += len(found.rows) - before
+    found.files += 1
 
 
 def _split_json(text: str, name: str) -> Iterator[Record]:
