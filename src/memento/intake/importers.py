@@ -11,7 +11,7 @@ it is noted once, however often it is read; if a source has no identifiers, the 
 
 *Source:* the formats as their programs write them in 2025 and 2026: data exports of ChatGPT and Claude, sessions of Claude Code,
 rollouts of Codex, chats of Gemini CLI, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`,
-vaults of Obsidian.
+vaults of Obsidian, bundles of the Open Knowledge Format 0.2.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from memento.intake.rows import KINDS, Record, decode_text, read_file, sift_rows
 from memento.model import NoteRow
 from memento.text.noise import explain_noise
 from memento.text.sentences import sentences
+from memento.time import now, utc
 
 
 @dataclass(slots=True, kw_only=True)
@@ -491,6 +492,59 @@ def _read_obsidian(document: Document, source: Source, found: Harvest, all_turns
     found.rows += [make_note(text, f"obsidian:{title}", title, at) for text in _list_paragraphs(body, found)]
 
 
+_OKF_STATEMENTS = re.compile(r"^# Statements\n\n```trig sha256=", re.MULTILINE)
+_OKF_CLAIMS = re.compile(r"^# Claims\n\n(?:- .*\n)+", re.MULTILINE)
+_OKF_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
+_FOOTNOTE = re.compile(r"^\[\^[^\]\n]+\]:.*$|\[\^[^\]\n]+\]", re.MULTILINE)
+_INLINE_AT = re.compile(r"\bat:\s*[\"']?([\dT:.Z+-]+)")
+
+
+def _read_okf(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    """Read a concept of the Open Knowledge Format: its description and each paragraph or list item is a note about its title."""
+    if document.path.suffix.lower() != ".md":
+        found.skipped["it is no Markdown"] += 1
+        return
+    if document.name in ("index.md", "log.md"):
+        found.skipped["it is an index or a log"] += 1
+        return
+    front, body = _split_front(document)
+    if not front.get("type"):
+        raise InputError(f"{document.name} line 1: type is missing: a concept has front matter with a type")
+    if _OKF_STATEMENTS.search(body):
+        found.skipped["it has statements: import it without --from"] += 1
+        return
+    if front.get("status") == "deprecated":
+        found.skipped["it is deprecated"] += 1
+        return
+    until = _read_stale_day(front, document)
+    ttl_s = (until - now()).total_seconds() if until else None
+    if ttl_s is not None and ttl_s <= 0:
+        found.skipped["it is stale"] += 1
+        return
+    stated = _INLINE_AT.search(front.get("generated", "")) or _INLINE_AT.search(f"at: {front.get('timestamp', '')}")
+    at = _read_day(document, {"date": stated[1] if stated else "", **front})
+    title = _read_title(document, front)
+    is_ours = "memento/" in front.get("generated", "")
+    if is_ours:  # what memories claim, and the description made of that, are read from their text again
+        body = _OKF_CLAIMS.sub("", body)
+    plain = _FOOTNOTE.sub("", _OKF_LINK.sub(r"\1", body))
+    items = (item for paragraph in _list_paragraphs(plain, found) for item in re.split(r"\n(?=[-*] )", paragraph))
+    texts = ["" if is_ours else front.get("description", ""), *(re.sub(r"\A[-*] ", "", item).strip() for item in items)]
+    tags = tuple(tag.strip(" \"'") for tag in front.get("tags", "").strip("[]").split(",") if tag.strip(" \"'"))
+    found.rows += [
+        replace(make_note(text, "okf", title, at), tags=tags, ttl_s=ttl_s) for text in dict.fromkeys(texts) if text
+    ]
+
+
+def _read_stale_day(front: Mapping[str, str], document: Document) -> datetime | None:
+    if not (day := front.get("stale_after")):
+        return None
+    try:
+        return utc(datetime.fromisoformat(day))
+    except ValueError as error:
+        raise InputError(f"{document.name}: stale_after must be a date such as 2026-09-23, not {day[:40]!r}") from error
+
+
 def _split_front(document: Document) -> tuple[dict[str, str], str]:
     """Split a note into the simple fields of its front matter and its body."""
     head = FRONT_MATTER.match(document.text)
@@ -614,6 +668,7 @@ SOURCES: Mapping[str, Source] = plugin.merge(
         "mem0": Source(is_of=_is_mem0, read=_read_mem0),
         "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
         "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
+        "okf": Source(is_of=lambda document: False, read=_read_okf),
         "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
     },
 )

@@ -1474,10 +1474,10 @@ class IntakeMethods:
         progress: Progress | None = None,
     ) -> Merged:
         """
-        Import a document: an export of this or another memory, as RDF or as rows, or your own RDF; atomic, and idempotent.
+        Import a document: an export of this or another memory, as RDF, as rows or as a folder, or your own RDF; atomic, and idempotent.
 
         Args:
-            file: the file to read, compressed or not
+            file: the file to read, compressed or not; or the folder of an export as okf
             form: as for `export`; turtle, ntriples, rdfxml with `data`; default by the file's name
             data: the free graph for triples that are in no graph
             check: validate what is new against the shapes; only the owner may switch this off
@@ -2699,11 +2699,12 @@ class Everyday:
 
         RDF is complete: `import_rdf` creates the same statements from it. Rows (jsonl, json, csv, markdown) contain what can be
         recalled: memories, their times, what they are about, and their notes; `import_rdf` creates the same memories from them. With a
-        filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
+        filter, RDF contains the selected memories with their notes, what ended them, and what they are about. `okf` writes a folder in
+        the Open Knowledge Format: a Markdown file for each entity, with the memories that hold and their statements.
 
         Args:
-            file: where to write; `.gz` compresses it
-            form: trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the file's name
+            file: where to write; `.gz` compresses it; for okf a folder
+            form: trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name
             vectors: include the vectors, for an import with the same embedder
             audit: include the audit log of the store, for reading; requires admin
             past: rows: also memories that have ended or are forgotten

@@ -48,12 +48,12 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 
 
 @command("export")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
     metavar="NAME",
-    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the name of FILE.",
+    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder of Markdown: okf; default by the name of FILE.",
 )
 @click.option("--vectors", is_flag=True, help="Include the vectors, for an import with the same embedder.")
 @click.option("--audit", is_flag=True, help="Include the audit log of the store, for reading.")
@@ -95,7 +95,7 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
                 progress=progress,
             )
         )
-    rows = [one.name for one in TABLE_FORMS]
+    rows = [*(one.name for one in TABLE_FORMS), "okf"]
     print_answer(
         chosen,
         answer,
@@ -132,6 +132,13 @@ def import_file(
     no_check: bool,
 ) -> None:
     """Import PATH: an export, RDF, notes as JSON lines or paragraphs, or chats, notes and memories of other programs."""
+    from memento.archive.okf import has_statements, is_bundle
+
+    if not source and file.is_dir() and is_bundle(file):
+        if has_statements(file):
+            form = "okf"
+        else:
+            source = "okf"
     is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
     if not source and (is_rdf or _is_export(file)):
         if dry_run:
