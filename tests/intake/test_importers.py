@@ -147,7 +147,7 @@ CODEX = [
         "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Deployed."}]},
     },
 ]
-GEMINI = [
+GEMINI: list[dict[str, Any]] = [
     {
         "sessionId": "g-1",
         "projectHash": "3f2a",
@@ -410,7 +410,7 @@ def test_of_a_folder_a_broken_file_is_named_and_the_others_come_in(folder: Path)
 
 
 def test_an_older_chat_of_gemini_is_one_object(tmp_path: Path) -> None:
-    head, *messages = GEMINI[:4]
+    head, messages = dict(GEMINI[0]), GEMINI[1:4]
     (tmp_path / "session-1.json").write_text(json.dumps({**head, "messages": messages}, indent=2))
 
     assert harvest(tmp_path / "session-1.json").rows == EXPECTED["gemini"]

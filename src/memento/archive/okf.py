@@ -154,7 +154,7 @@ def _assign(home: dict[IRI, _Concept], said: _Said, other: _Concept) -> None:
         for subject in sorted(said.quads):
             for value in said.all(subject, near):
                 if near == MEM.extractedFrom and subject in bodies:
-                    home.setdefault(cast(IRI, value), home[subject])
+                    home.setdefault(IRI(str(value)), home[subject])
                 elif value in home:
                     home.setdefault(subject, home[cast(IRI, value)])
     for subject in sorted(said.quads):
@@ -304,10 +304,10 @@ def save_bundle(pieces: Iterable[bytes], folder: Path, memories: int, *, overwri
         for path in find_markdown(folder) if folder.is_dir() else ():
             if path.relative_to(folder).as_posix() not in files and STATEMENTS.encode() in path.read_bytes():
                 path.unlink()
-        for name, data in files.items():
+        for name, content in files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_bytes(data)
+            path.write_bytes(content)
             path.chmod(0o600)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from error

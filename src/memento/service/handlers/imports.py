@@ -31,7 +31,7 @@ from memento.graph.mapping import quads
 from memento.graph.terms import to_own_quad
 from memento.intake.adoption import Find, find_files, list_agents, read_find, show_place
 from memento.intake.locations import LeftOut
-from memento.iris import IRI, MEM, TYPE, mint
+from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
     Adoptable,
     Adopted,
@@ -171,7 +171,7 @@ def _end_import(iri: IRI, scope: Scope, context: Context) -> None:
 
 
 def _require_import(iri: str, scope: Scope, context: Context) -> IRI:
-    if not any(True for _ in context.stores.graph.match(iri, TYPE, MEM.Import, scope.graph)):
+    if not any(True for _ in context.stores.graph.match(parse_iri(iri), TYPE, MEM.Import, scope.graph)):
         raise NotFound(f"there is no import <{iri[:200]}> in the namespace {scope.namespace!r}: `imports` lists them")
     return IRI(iri)
 
