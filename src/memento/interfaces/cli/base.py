@@ -234,7 +234,7 @@ MEANT = {
 
 LISTED: dict[str, tuple[str, ...]] = {
     "Say and ask": ("note", "recall", "ask", "timeline", "query"),
-    "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "disputes", "care"),
+    "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "care"),
     "Bring in and take out": (
         "adopt",
         "import",
@@ -263,7 +263,10 @@ OLD_NAMES: Mapping[str, str] = {
     "manifest": "show map",
     "find-path": "show path",
     "ontology": "show ontology",
-    **{old: f"care {old}" for old in ("check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")},
+    **{
+        old: f"care {old}"
+        for old in ("disputes", "check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")
+    },
     "watch": "files watch",
     "index": "files index",
     "memory-file": "files memory",
@@ -283,7 +286,7 @@ OLD_NAMES: Mapping[str, str] = {
 
 NEW_GROUPS: Mapping[str, str] = {
     "show": "Show the tags, entities, links, sources, imports, changes, vocabulary and the map of the memory.",
-    "care": "Check the memory, tidy it up, settle disputes, measure recall.",
+    "care": "Check the memory, tidy it up, list and settle disputes, measure recall.",
     "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
     "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
 }

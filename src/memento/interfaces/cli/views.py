@@ -617,7 +617,7 @@ def show_sync(answer: Mapping[str, Any]) -> str:
         f"machines {verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
     ]
     if answer["rivals"]:
-        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento disputes` lists them.")
+        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento care disputes` lists them.")
     if answer["overruled"]:
         lines.append(f"{answer['overruled']:,} values were replaced by later ones from other machines.")
     if answer["joined"]:
