@@ -295,10 +295,12 @@ def test_rows_are_imported_and_kept(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text('{"text": "Ada lives in Lisbon.", "timestamp": "2024-01-01"}\n{"content": "Bob lives in Porto."}\n')
 
-    assert printed("import", str(file), "--keep") == "2 notes read: 2 memories stored, 0 retired, 0 skipped.\n"
+    said, undo = printed("import", str(file), "--keep").splitlines()
+    assert said == "2 notes read: 2 memories stored, 0 retired, 0 skipped."
+    assert undo.startswith("`memento undo ") and undo.endswith("` takes all of it out again.")
     assert printed("import", str(file), "--keep", "--json")["memories"] == 2
     file.write_text('{"text": "My password is tea4two."}')
-    assert printed("import", str(file)).endswith("skipped.\n1 secret was taken out of it: PASSWORD (1).\n")
+    assert "skipped.\n1 secret was taken out of it: PASSWORD (1).\n" in printed("import", str(file))
     file.write_text('{"text": 3}')
     assert "line 1" in failed("import", str(file), code=2)
 

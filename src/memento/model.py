@@ -134,6 +134,16 @@ class Note:
     pieces: int | None = prop(MEM.pieces, None)
     overlap: int | None = prop(MEM.overlap, None)
     expires_at: datetime | None = prop(MEM.expiresAt, None)
+    imported_by: IRI | None = prop(MEM.importedBy, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One import of notes from elsewhere; `source` is the program that they are from."""
+
+    iri: IRI
+    at: datetime = prop(MEM.at)
+    source: str = prop(MEM.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -695,6 +705,7 @@ Node = (
     | Document
     | CodeEntity
     | Note
+    | Import
     | Entity
     | User
     | Memory
@@ -1624,7 +1635,8 @@ class Imported:
 
     `pending` of them are stored and not yet understood, `verbatim` are stored word for word, since they could not be parsed,
     `known` were already stored under their keys. `redacted` counts the redacted secrets by kind. `refused` names the rows that
-    could not be read, each with its line and what is wrong with it; they are not counted otherwise.
+    could not be read, each with its line and what is wrong with it; they are not counted otherwise. `iri` is the import, which
+    `undo_import` takes out again; None if nothing was written. `lines` are the beginnings of what a trial would bring in.
     """
 
     notes: tuple[IRI | None, ...]
@@ -1636,6 +1648,68 @@ class Imported:
     known: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    iri: IRI | None = None
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportShown:
+    """An import of which something is still there: when, from which program, and how many notes and memories are left of it."""
+
+    iri: IRI
+    at: datetime
+    source: str
+    notes: int
+    memories: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportUndone:
+    """What went with an import: its notes and their memories; `restored` counts what it had ended and holds again."""
+
+    iri: IRI
+    notes: int
+    memories: int
+    restored: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoptable:
+    """
+    What one agent has written in one place: rules that a person wrote for it, memory that it wrote, or sessions.
+
+    `rows` are the notes that would come of `files`, of which `known` are already remembered; `lines` are the beginnings of the
+    first that are not.
+    """
+
+    agent: str
+    kind: Literal["rules", "memory", "sessions"]
+    place: str
+    files: int
+    rows: int
+    known: int = 0
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted:
+    """
+    What agents of this machine have written, by agent and place, and, if it was applied, what became of it.
+
+    `iri` is the import, which `undo_import` takes out again; None if nothing was written. `notes`, `memories`, `skipped` and
+    `pending` count what was written; `left_out` counts by reason what was not read, and `names` lists the first of that.
+    """
+
+    found: tuple[Adoptable, ...]
+    iri: IRI | None = None
+    notes: int = 0
+    memories: int = 0
+    invalidated: int = 0
+    skipped: int = 0
+    pending: int = 0
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

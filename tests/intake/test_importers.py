@@ -147,6 +147,46 @@ CODEX = [
         "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Deployed."}]},
     },
 ]
+GEMINI: list[dict[str, Any]] = [
+    {
+        "sessionId": "g-1",
+        "projectHash": "3f2a",
+        "startTime": "2026-06-01T08:00:00.000Z",
+        "lastUpdated": "2026-06-01T08:05:00.000Z",
+        "kind": "main",
+    },
+    {
+        "id": "m-0",
+        "timestamp": "2026-06-01T08:00:00.500Z",
+        "type": "user",
+        "content": [{"text": "<session_context>\nThis is the Gemini CLI.\n</session_context>"}],
+    },
+    {
+        "id": "m-1",
+        "timestamp": "2026-06-01T08:00:01.000Z",
+        "type": "user",
+        "content": [{"text": "Our office moved to Delft."}],
+    },
+    {
+        "id": "m-2",
+        "timestamp": "2026-06-01T08:00:02.000Z",
+        "type": "gemini",
+        "content": "",
+        "toolCalls": [{"id": "t", "name": "read_file", "args": {}}],
+    },
+    {
+        "id": "m-2",
+        "timestamp": "2026-06-01T08:00:03.000Z",
+        "type": "gemini",
+        "content": "Delft has canals.",
+        "thoughts": [{"subject": "Canals"}],
+        "model": "gemini-3-pro",
+    },
+    {"id": "m-3", "timestamp": "2026-06-01T08:01:00.000Z", "type": "info", "content": "Update available."},
+    {"id": "m-4", "timestamp": "2026-06-01T08:02:00.000Z", "type": "user", "content": "Our office moved to Rome."},
+    {"$rewindTo": "m-4"},
+    {"$set": {"summary": "Offices", "lastUpdated": "2026-06-01T08:05:00.000Z"}},
+]
 MEM0 = {
     "results": [
         {
@@ -207,6 +247,7 @@ FILES = {
     "claude": ("claude.json", json.dumps(CLAUDE, indent=1)),
     "claude-code": ("s-1.jsonl", lines(CLAUDE_CODE)),
     "codex": ("rollout-1.jsonl", lines(CODEX)),
+    "gemini": ("session-2026-06-01T08-00-3f2a.jsonl", lines(GEMINI)),
     "mem0": ("mem0.json", json.dumps(MEM0, indent=2)),
     "server-memory": ("memory.jsonl", lines(SERVER_MEMORY)),
     "basic-memory": ("bread.md", BASIC_MEMORY),
@@ -270,6 +311,15 @@ EXPECTED = {
             idempotency_key="codex:r-1:2",
         )
     ],
+    "gemini": [
+        NoteRow(
+            content="Our office moved to Delft.",
+            at=datetime(2026, 6, 1, 8, 0, 1, tzinfo=UTC),
+            session="gemini:g-1",
+            position=0,
+            idempotency_key="gemini:g-1:m-1",
+        )
+    ],
 }
 
 
@@ -286,6 +336,7 @@ def test_the_users_own_turns_become_notes_in_their_place(source: str, folder: Pa
         ("claude", [("Claude", 1, "No peanuts then.")]),
         ("claude-code", [("Claude", 1, "It keeps them now.")]),
         ("codex", [("Codex", 1, "Deployed.")]),
+        ("gemini", [("Gemini", 1, "Delft has canals.")]),
     ],
 )
 def test_what_assistants_said_comes_in_on_demand(source: str, said: list[Any], folder: Path) -> None:
@@ -341,12 +392,53 @@ def test_a_folder_is_read_file_by_file_and_secrets_are_left_where_they_are(folde
     found = harvest(folder)
 
     assert set(found.sources) == set(SOURCES)
-    assert (found.files, found.conversations) == (len(FILES), 4)
+    assert (found.files, found.conversations) == (len(FILES), 5)
     assert not any("Settings" in one.content for one in found.rows)
     assert found.skipped["its name says that secrets are in it"] == 2
     assert found.skipped["it is of no known format"] == 1
-    assert found.skipped["it is no whole JSON"] == 1
-    assert found.skipped["an assistant said it"] == 5
+    assert found.refused == ["half.json: not JSON: Expecting ':' delimiter at column 12"]
+    assert found.skipped["an assistant said it"] == 6
+
+
+def test_of_a_folder_a_broken_file_is_named_and_the_others_come_in(folder: Path) -> None:
+    broken = [*CHATGPT, {"title": "x", "mapping": 3}]
+    (folder / "half.json").write_text(json.dumps(broken, indent=1))
+    found = harvest(folder)
+
+    assert found.refused == ["half.json item 2: mapping must be an object, not 3"]
+    assert sum(one.content == "I moved to Porto in March." for one in found.rows) == 1
+
+
+def test_an_older_chat_of_gemini_is_one_object(tmp_path: Path) -> None:
+    head, messages = dict(GEMINI[0]), GEMINI[1:4]
+    (tmp_path / "session-1.json").write_text(json.dumps({**head, "messages": messages}, indent=2))
+
+    assert harvest(tmp_path / "session-1.json").rows == EXPECTED["gemini"]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_trial_shows_the_first_lines_and_one_step_takes_an_import_out_again(
+    source: str, folder: Path, memento: Memento, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = memento.service.default_scope.graph
+    memento.note("Tea is fine.", at="2025-01-01")
+    before = set(memento.service.stores.graph.quads(graph))
+    file = folder / "deep" / FILES[source][0]
+    trial = memento.intake.import_files(file, dry_run=True)
+    assert trial.lines[0] == harvest(file).rows[0].content and trial.iri is None
+    assert set(memento.service.stores.graph.quads(graph)) == before
+
+    with caplog.at_level("INFO", "memento"):
+        done = memento.intake.import_files(file)
+    [shown] = memento.intake.imports()
+    assert (shown.iri, shown.source, shown.memories) == (done.iri, source, done.memories)
+    total = len(harvest(file).rows)
+    assert [(one.done, one.total) for one in caplog.records if one.msg == "import.progress"] == [(total, total)]  # type: ignore[attr-defined]
+
+    gone = memento.intake.undo_import(shown.iri)
+    assert gone.memories == done.memories > 0
+    assert set(memento.service.stores.graph.quads(graph)) == before
+    assert memento.intake.import_files(file).memories == done.memories
 
 
 def test_a_second_import_changes_nothing_and_a_stopped_one_goes_on(folder: Path, memento: Memento) -> None:

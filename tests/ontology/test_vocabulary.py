@@ -21,13 +21,13 @@ DOCUMENTS = ("memento.ttl", "alignment.ttl", "labels.ttl", "shapes.ttl", "values
 CLASSES = [
     "Note", "Turn", "Session", "Memory", "Claim", "Invalidation", "Consolidation", "Agent", "Reversal", "Update", "Anchor",
     "Entity", "User",
-    "Key", "Tag", "CodeEntity", "Document",
+    "Key", "Tag", "CodeEntity", "Document", "Import",
     "Association", "KeyLink", "Relation", "Case", "Trajectory", "State", "Action", "Reward", "SubtaskRecord", "ToolRecord",
     "CaseRetrieval", "CaseUse", "Access", "Policy", "Profile", "QueryService",
 ]
 # fmt: on
 
-DIGESTS = {"0.1.0": "e017edb7e8b28b7cec35d9f9ff19d97518f43a40484eb909c8bb0080c94201c6"}
+DIGESTS = {"0.1.0": "51ced77b81c9bf9ac82f7f483620801abd58d32fbe68db827753f16d7d18f96d"}
 """The SHA-256 of all documents but the sample world, one after the other by name, for each version that was ever in use."""
 
 

@@ -26,6 +26,7 @@ class Sample:
     retired: str
     other: str
     data: str
+    imported: str
     plugged: Mapping[str, str]
     """What the plug-ins have added, by its name."""
 
@@ -36,6 +37,7 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
     [other] = memento.note("Oslo is cold.", tags=["town"], namespace=namespace).memories
     memento.sessions.set_page("work", question="Where do I work?", namespace=namespace)
+    imported = memento.intake.import_notes([{"content": "I like figs."}], namespace=namespace)
     data = data_iri("local", namespace)
     memento.graphs.put(b"<urn:a> <urn:b> 1 .", data)
     assert old.note and new.invalidated == old.memories
@@ -49,6 +51,7 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
         retired=old.memories[0],
         other=other,
         data=data,
+        imported=str(imported.iri),
         plugged={name: iri for one in added for name, iri in one.items()},
     )
 
@@ -57,6 +60,14 @@ def _write_file(folder: Path) -> str:
     file = folder / "tea.md"
     file.write_text("# Tea\n\nGreen tea takes two minutes.")
     return str(file)
+
+
+def _make_home(folder: Path) -> str:
+    """Make a home folder with a file that Codex reads, and return its path."""
+    file = folder / "home/.codex/AGENTS.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("Prefer ripgrep over grep.")
+    return str(folder / "home")
 
 
 Call = Callable[[Sample, str], Operation[Any]]
@@ -68,6 +79,9 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     notes.ImportNotes: lambda s, n: notes.ImportNotes((NoteRow(content="I like tea."),), namespace=n),
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
     intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
+    intake.Adopt: lambda s, n: intake.Adopt(user_home=_make_home(s.folder), apply=True, namespace=n),
+    intake.Imports: lambda s, n: intake.Imports(namespace=n),
+    intake.UndoImport: lambda s, n: intake.UndoImport(s.imported, namespace=n),
     intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
     notes.ForgetTagged: lambda s, n: notes.ForgetTagged(("town",), namespace=n),
     intake.MemoryFile: lambda s, n: intake.MemoryFile(

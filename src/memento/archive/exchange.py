@@ -47,7 +47,17 @@ import numpy as np
 
 from memento.access import Access
 from memento.archive.cases import embed_tasks, list_case_iris
-from memento.archive.tables import Anonymity, Row, TableForm, anonymise_rows, list_case_rows, list_rows, write_table
+from memento.archive.okf import build_files, pack_files
+from memento.archive.tables import (
+    OKF,
+    Anonymity,
+    Row,
+    TableForm,
+    anonymise_rows,
+    list_case_rows,
+    list_rows,
+    write_table,
+)
 from memento.backends import Backends
 from memento.errors import Forbidden, GraphError, InputError, MementoError, NotAcceptable, ShapeViolation
 from memento.graph import mapping, originals
@@ -133,6 +143,10 @@ def export_document(
     if isinstance(form, TableForm):
         if vectors or audit:
             raise NotAcceptable(f"{form.name} has neither vectors nor an audit: export as trig, nquads or jsonld")
+        if form is OKF:
+            if anonymity:
+                raise NotAcceptable("okf contains IRIs, which identify people: anonymise jsonl, json, csv or markdown")
+            return _export_bundle(own, scope, access, parts, wanted)
         return _export_rows(form, own, names, access, parts, past, wanted, anonymity)
     if anonymity:
         raise NotAcceptable(
@@ -213,6 +227,26 @@ def _export_rows(
         return write_table(told, form, has_cases=cases > 0)
 
     return ExportDocument(form=form, statements=len(memories) + cases, pieces=produce_in_thread(pieces))
+
+
+def _export_bundle(
+    graphs: Sequence[IRI], scope: Scope, access: Access, parts: Backends, wanted: Filter | None
+) -> ExportDocument:
+    """Export the memories of some graphs that hold as a bundle of the Open Knowledge Format."""
+    snapshot = StoreCopy(parts)
+    own = [one for one in graphs if _kind_of(one) == "graph"]
+    memories = {iri for one in own for iri in _list_memories(one, False, wanted, parts)}
+    beside = graph_iri(scope.tenant, "main") if access.sees("main") else None
+    about_user = scope.with_self and wanted is None
+
+    def pieces() -> Iterator[bytes]:
+        store = snapshot.open()
+        found = excerpt_memories(store, own, scope.provenance, beside, memories)
+        who = store.match(scope.user, graph=scope.self_graph) if about_user else ()
+        known = to_quads([(scope.user, TYPE, MEM.User, scope.self_graph)])
+        yield from pack_files(build_files(chain(*found, who, known)))
+
+    return ExportDocument(form=OKF, statements=len(memories), pieces=produce_in_thread(pieces))
 
 
 def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
@@ -48,16 +49,7 @@ def forget_iri(
     rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=parse_iri(iri))
     if not rows:
         return _forget_note(iri, scope, erase, parts)
-    memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
-    if merged := find_merged(memories, scope, parts):  # a compaction has merged others into them, which say the same
-        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
-        memories = tuple(dict.fromkeys((*memories, *merged)))
-    # A session summary uses the words of its memories.
-    if summing := parts.graph.select("library/summing", [scope.graph], memory=memories):
-        summaries = [cast(IRI, row["summary"]) for row in summing]
-        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
-        memories = tuple(dict.fromkeys((*memories, *summaries)))
-    _bring_others(memories, scope, parts)
+    memories = _add_dependent(rows, scope, parts)
     if not confirm and not any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows):
         raise InputError(
             f"<{iri}> is an agent, which made {len(memories)} memories of the namespace {scope.namespace!r}: "
@@ -78,6 +70,39 @@ def forget_iri(
         parts.commit(change, scope)
         parts.invalidate_copies(copied)  # one that was made meanwhile
     return Forgotten(memories=memories)
+
+
+def erase_notes(notes: Sequence[IRI], scope: Scope, now: datetime, parts: Backends) -> Forgotten:
+    """Delete notes and all that was made of them, as `forget_iri` does for one."""
+    rows = parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=list(notes))
+    memories = _add_dependent(rows, scope, parts)
+    done = (
+        _erase_memories(memories, rows, scope, now, parts)
+        if memories
+        else Forgotten(memories=(), notes=(), erased=True)
+    )
+    if rest := [note for note in notes if note not in done.notes and note not in done.still_told]:
+        cases = _erase_nodes(rest, [], scope, parts)
+        done = replace(done, notes=(*done.notes, *rest), cases=(*done.cases, *cases))
+    return done
+
+
+def _add_dependent(rows: list[Row], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
+    """
+    Return the memories in rows of `library/memories_of`, with those that were merged into them, which say the same, and the
+    summaries of sessions that use their words; add the rows of these, and load all of them into the indexes.
+    """
+    memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
+    if merged := find_merged(memories, scope, parts):
+        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
+        memories = tuple(dict.fromkeys((*memories, *merged)))
+    if summing := parts.graph.select("library/summing", [scope.graph], memory=memories) if memories else ():
+        summaries = [cast(IRI, row["summary"]) for row in summing]
+        rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
+        memories = tuple(dict.fromkeys((*memories, *summaries)))
+    if memories:
+        _bring_others(memories, scope, parts)
+    return memories
 
 
 def _forget_claim(iri: str, scope: Scope, erase: bool, now: datetime, parts: Backends) -> Forgotten:

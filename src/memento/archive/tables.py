@@ -100,6 +100,10 @@ TABLE_FORMS: tuple[TableForm, ...] = (
 )
 
 
+OKF = TableForm("okf", "application/x-tar", (".okf.tar",))
+"""A bundle of the Open Knowledge Format, as an archive; see `archive/okf.py`."""
+
+
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why a memory has ended, and by which other one."""
 
@@ -181,14 +185,14 @@ def find_form(name: str) -> Form | TableForm:
     ('markdown', 'trig')
     """
     wanted = name.strip().lower().removesuffix(".gz")
-    for form in TABLE_FORMS:
+    for form in (*TABLE_FORMS, OKF):
         if wanted in (form.name, form.media) or wanted.endswith(form.suffixes):
             return form
     try:
         return form_called(name)
     except InputError as error:
         named = [(form.name, form.suffixes[0]) for form in FORMS if form.name != "rdfxml"]
-        named += [(form.name, form.suffixes[0]) for form in TABLE_FORMS]
+        named += [*((form.name, form.suffixes[0]) for form in TABLE_FORMS), ("okf", "a folder")]
         known = ", ".join(f"{of} ({suffix})" for of, suffix in named)
         said = PurePath(name).name if PurePath(name).is_absolute() else name
         raise InputError(f"{said[:80]!r} is no format of an export: choose one of {known}") from error

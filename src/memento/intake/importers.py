@@ -9,8 +9,9 @@ it is noted once, however often it is read; if a source has no identifiers, the 
 
 *But:* pictures, attachments, tool calls and a model's hidden thoughts are left out.
 
-*Source:* the formats as their programs write them in 2025: data exports of ChatGPT and Claude, sessions of Claude Code, rollouts of
-Codex, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`, vaults of Obsidian.
+*Source:* the formats as their programs write them in 2025 and 2026: data exports of ChatGPT and Claude, sessions of Claude Code,
+rollouts of Codex, chats of Gemini CLI, `get_all` of mem0, Basic Memory's note format, the knowledge graph of MCP's `server-memory`,
+vaults of Obsidian, bundles of the Open Knowledge Format 0.2.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ from memento.intake.rows import KINDS, Record, decode_text, read_file, sift_rows
 from memento.model import NoteRow
 from memento.text.noise import explain_noise
 from memento.text.sentences import sentences
+from memento.time import now, utc
 
 
 @dataclass(slots=True, kw_only=True)
 class Harvest:
     """
-    The result of reading: the rows in order, the numbers of files and conversations, what was left out and why, and the rows that
-    could not be read, each named with its line.
+    The result of reading: the rows in order, the numbers of files and conversations, what was left out and why, and the rows and
+    files that could not be read, each named with its line.
     """
 
     rows: list[NoteRow] = field(default_factory=list)
@@ -46,6 +48,11 @@ class Harvest:
     skipped: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
+
+    @property
+    def origin(self) -> str:
+        """The program that most rows are from; "import" if none is known."""
+        return max(self.sources, key=self.sources.__getitem__, default="import")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +99,8 @@ def harvest(
         all_turns: also read what assistants said.
         left_out: the plug-ins whose sources are not used.
 
+    Of a folder, a file that is broken does not come in; it is named in `refused`, with the position.
+
     Raises:
         InputError: the format is unknown, the file is broken, or its name is that of a file of secrets; names the file and the
         position.
@@ -111,18 +120,27 @@ def harvest(
             found.skipped["its name says that secrets are in it"] += 1
             continue
         if one.suffix.lower() in KINDS:
-            _read_one(one, source, sources, found, all_turns, is_alone=False)
-    if not found.files:
+            rows, conversations = len(found.rows), found.conversations
+            try:
+                _read_one(one, source, sources, found, all_turns, is_alone=False)
+            except InputError as error:  # the other files come in
+                del found.rows[rows:]
+                found.conversations = conversations
+                found.refused.append(str(error))
+    if not found.files and not found.refused:
         raise InputError(f"{path} has no file that can be read as {source or ', '.join(sources)}")
     return found
 
 
-def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -> list[NoteRow]:
+def harvest_transcript(
+    path: Path, source: str, last_bytes: int | None = None, *, all_turns: bool = True
+) -> list[NoteRow]:
     """
     Read a transcript that is still being written, or only its end; positions in the conversation are left out.
 
     Args:
         last_bytes: how many bytes of its end are read; default: all.
+        all_turns: also return what the assistant said.
 
     Raises:
         InputError: it cannot be read, or is not of this source.
@@ -137,7 +155,7 @@ def harvest_transcript(path: Path, source: str, last_bytes: int | None = None) -
     whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
     document = Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
     found = Harvest()
-    SOURCES[source].read(document, SOURCES[source], found, True)
+    SOURCES[source].read(document, SOURCES[source], found, all_turns)
     return [replace(row, position=None) for row in found.rows]
 
 
@@ -163,11 +181,8 @@ def _read_one(
     try:
         records = list(_split_json(text, path.name)) if is_json else []
     except InputError:
-        if source:
+        if source or not is_alone:
             raise
-        if not is_alone:
-            found.skipped["it is no whole JSON"] += 1
-            return
         records = []  # rows of our own: the good ones come in, the others are named
     document = Document(path=path, records=records, text="" if is_json else text)
     is_table = KINDS.get(path.suffix.lower()) == "csv"
@@ -183,11 +198,11 @@ def _read_one(
     elif chosen is None:
         found.skipped["it is of no known format"] += 1
         return
-    found.files += 1
     if chosen:
         before = len(found.rows)
         sources[chosen].read(document, sources[chosen], found, all_turns)
         found.sources[chosen] += len(found.rows) - before
+    found.files += 1
 
 
 def _split_json(text: str, name: str) -> Iterator[Record]:
@@ -372,6 +387,39 @@ def _read_codex(document: Document, source: Source, found: Harvest, all_turns: b
     _add_turns(turns, source, found, f"codex:{session}", None, all_turns)
 
 
+def _read_gemini(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    """Read a session: an object with its messages, or lines that add a message, repeat it, or take back what was said since."""
+    session, messages = document.path.stem, dict[str, Record]()
+    for record in document.records:
+        session = record.label("sessionId") or session
+        back = record.label("$rewindTo")
+        for undone in [*messages][[*messages].index(back) :] if back in messages else ():
+            del messages[undone]
+        inside = record.fields.get("messages")
+        lines = (
+            [
+                Record(f"{record.where} message {place}", one)
+                for place, one in enumerate(inside, 1)
+                if isinstance(one, dict)
+            ]
+            if isinstance(inside, list)
+            else [record]
+        )
+        messages |= {
+            name: one for one in lines if (name := one.label("id")) and one.fields.get("type") in _GEMINI_ROLES
+        }
+    turns = [
+        _Turn(record=one, role=role, text=text, key=f"gemini:{session}:{key}", at=_read_time(one, "timestamp"))
+        for key, one in messages.items()
+        if (text := _join_texts(one.fields.get("content")))
+        and not ((role := _GEMINI_ROLES[str(one.fields["type"])]) == "user" and _HARNESS.match(text))
+    ]
+    _add_turns(turns, source, found, f"gemini:{session}", None, all_turns)
+
+
+_GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
+
+
 def _join_texts(content: object) -> str:
     """Join the text blocks of a message; its content may also be a plain text."""
     if isinstance(content, str):
@@ -380,7 +428,7 @@ def _join_texts(content: object) -> str:
     texts = [
         one.get("text")
         for one in blocks
-        if isinstance(one, dict) and one.get("type") in ("text", "input_text", "output_text")
+        if isinstance(one, dict) and one.get("type") in (None, "text", "input_text", "output_text")
     ]
     return "\n".join(one for one in texts if isinstance(one, str) and one.strip())
 
@@ -442,6 +490,59 @@ def _read_obsidian(document: Document, source: Source, found: Harvest, all_turns
     front, body = _split_front(document)
     title, at = _read_title(document, front), _read_day(document, front)
     found.rows += [make_note(text, f"obsidian:{title}", title, at) for text in _list_paragraphs(body, found)]
+
+
+_OKF_STATEMENTS = re.compile(r"^# Statements\n\n```trig sha256=", re.MULTILINE)
+_OKF_CLAIMS = re.compile(r"^# Claims\n\n(?:- .*\n)+", re.MULTILINE)
+_OKF_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
+_FOOTNOTE = re.compile(r"^\[\^[^\]\n]+\]:.*$|\[\^[^\]\n]+\]", re.MULTILINE)
+_INLINE_AT = re.compile(r"\bat:\s*[\"']?([\dT:.Z+-]+)")
+
+
+def _read_okf(document: Document, source: Source, found: Harvest, all_turns: bool) -> None:
+    """Read a concept of the Open Knowledge Format: its description and each paragraph or list item is a note about its title."""
+    if document.path.suffix.lower() != ".md":
+        found.skipped["it is no Markdown"] += 1
+        return
+    if document.name in ("index.md", "log.md"):
+        found.skipped["it is an index or a log"] += 1
+        return
+    front, body = _split_front(document)
+    if not front.get("type"):
+        raise InputError(f"{document.name} line 1: type is missing: a concept has front matter with a type")
+    if _OKF_STATEMENTS.search(body):
+        found.skipped["it has statements: import it without --from"] += 1
+        return
+    if front.get("status") == "deprecated":
+        found.skipped["it is deprecated"] += 1
+        return
+    until = _read_stale_day(front, document)
+    ttl_s = (until - now()).total_seconds() if until else None
+    if ttl_s is not None and ttl_s <= 0:
+        found.skipped["it is stale"] += 1
+        return
+    stated = _INLINE_AT.search(front.get("generated", "")) or _INLINE_AT.search(f"at: {front.get('timestamp', '')}")
+    at = _read_day(document, {"date": stated[1] if stated else "", **front})
+    title = _read_title(document, front)
+    is_ours = "memento/" in front.get("generated", "")
+    if is_ours:  # what memories claim, and the description made of that, are read from their text again
+        body = _OKF_CLAIMS.sub("", body)
+    plain = _FOOTNOTE.sub("", _OKF_LINK.sub(r"\1", body))
+    items = (item for paragraph in _list_paragraphs(plain, found) for item in re.split(r"\n(?=[-*] )", paragraph))
+    texts = ["" if is_ours else front.get("description", ""), *(re.sub(r"\A[-*] ", "", item).strip() for item in items)]
+    tags = tuple(tag.strip(" \"'") for tag in front.get("tags", "").strip("[]").split(",") if tag.strip(" \"'"))
+    found.rows += [
+        replace(make_note(text, "okf", title, at), tags=tags, ttl_s=ttl_s) for text in dict.fromkeys(texts) if text
+    ]
+
+
+def _read_stale_day(front: Mapping[str, str], document: Document) -> datetime | None:
+    if not (day := front.get("stale_after")):
+        return None
+    try:
+        return utc(datetime.fromisoformat(day))
+    except ValueError as error:
+        raise InputError(f"{document.name}: stale_after must be a date such as 2026-09-23, not {day[:40]!r}") from error
 
 
 def _split_front(document: Document) -> tuple[dict[str, str], str]:
@@ -531,6 +632,10 @@ def _is_codex(document: Document) -> bool:
     ) or (document.name.startswith("rollout-") and bool(document.records))
 
 
+def _is_gemini(document: Document) -> bool:
+    return _has("sessionId", "projectHash")(document)
+
+
 def _is_mem0(document: Document) -> bool:
     return bool(document.records) and "content" not in document.records[0].fields and _has("memory")(document)
 
@@ -559,9 +664,11 @@ SOURCES: Mapping[str, Source] = plugin.merge(
         "claude": Source(is_of=_has("chat_messages"), read=_read_claude, assistant="Claude"),
         "claude-code": Source(is_of=_is_claude_code, read=_read_claude_code, assistant="Claude"),
         "codex": Source(is_of=_is_codex, read=_read_codex, assistant="Codex"),
+        "gemini": Source(is_of=_is_gemini, read=_read_gemini, assistant="Gemini"),
         "mem0": Source(is_of=_is_mem0, read=_read_mem0),
         "server-memory": Source(is_of=_is_server_memory, read=_read_server_memory),
         "basic-memory": Source(is_of=_is_basic_memory, read=_read_basic_memory),
+        "okf": Source(is_of=lambda document: False, read=_read_okf),
         "obsidian": Source(is_of=_is_obsidian, read=_read_obsidian),
     },
 )

@@ -54,6 +54,8 @@ VERBATIM = frozenset(
         "sparql",
         "file",
         "folder",
+        "projects",
+        "user_home",
         "form",
         "graph",
         "accept",

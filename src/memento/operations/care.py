@@ -24,7 +24,8 @@ class Export(Filtered["model.Exported"], frozen=True):
 
     RDF is complete: `import_rdf` creates the same statements from it. Rows (jsonl, json, csv, markdown) contain what can be
     recalled: memories, their times, what they are about, and their notes; `import_rdf` creates the same memories from them. With a
-    filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
+    filter, RDF contains the selected memories with their notes, what ended them, and what they are about. `okf` writes a folder in
+    the Open Knowledge Format: a Markdown file for each entity, with the memories that hold and their statements.
 
     Raises:
         InputError: an unknown format, or the file cannot be written, or exists and `overwrite` is not set.
@@ -39,12 +40,12 @@ class Export(Filtered["model.Exported"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 406)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM}
 
-    file: Annotated[File, Meta(description="where to write; `.gz` compresses it")]
+    file: Annotated[File, Meta(description="where to write; `.gz` compresses it; for okf a folder")]
     form: (
         Annotated[
             str,
             Meta(
-                description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the file's name"
+                description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name"
             ),
         ]
         | None
@@ -72,7 +73,7 @@ class Export(Filtered["model.Exported"], frozen=True):
 
 class ImportRdf(Operation["model.Merged"], frozen=True):
     """
-    Import a document: an export of this or another memory, as RDF or as rows, or your own RDF; atomic, and idempotent.
+    Import a document: an export of this or another memory, as RDF, as rows or as a folder, or your own RDF; atomic, and idempotent.
 
     Raises:
         InputError: not well formed, by line and column, nested too deep, or with a DOCTYPE; or a graph that cannot hold memories.
@@ -89,7 +90,7 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 422)
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE}
 
-    file: Annotated[File, Meta(description="the file to read, compressed or not")]
+    file: Annotated[File, Meta(description="the file to read, compressed or not; or the folder of an export as okf")]
     form: (
         Annotated[
             str,

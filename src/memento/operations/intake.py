@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import Interface, Limit, Offset, Operation, Right, Text
+from memento.operations.base import File, Interface, Iri, Limit, Offset, Operation, Right, Text
 
 if TYPE_CHECKING:
     from memento import model
@@ -106,6 +106,76 @@ class MemoryFile(Operation["model.FileAnswer"], frozen=True):
     insert_text: Annotated[str, Meta(description="insert: the lines to insert")] | None = None
     old_path: Annotated[str, Meta(description="rename: the current path")] | None = None
     new_path: Annotated[str, Meta(description="rename: the new path")] | None = None
+
+
+_WHOSE: Mapping[Interface, str] = {
+    "mcp": "what comes in from other programs, and goes again, is for the user to decide",
+}
+
+
+class Adopt(Operation["model.Adopted"], frozen=True):
+    """
+    Find what Claude Code, Codex, Gemini, Cursor, Windsurf, Cline and Copilot have written on this machine; with `apply`, note it.
+
+    Rules and memory files are kept word for word, a paragraph or list item each; of sessions, the user's own turns are noted. What
+    is already remembered is skipped. Only the named folders are read, and no link that leads out of them. `undo_import` takes out
+    again what was brought in.
+
+    Raises:
+        InputError: a folder is missing, or an agent is unknown; names it.
+        Forbidden: the caller is not the owner on the machine of the memory.
+    """
+
+    route: ClassVar[str] = "POST /memory/adopt"
+    reports_progress: ClassVar[bool] = True
+    right: ClassVar[Right] = "write"
+    is_idempotent: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (409, 413, 415)
+    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
+
+    projects: Annotated[
+        Sequence[str], Meta(description="the folders of projects to look in, by absolute path", extra={"is_path": True})
+    ] = ()
+    user_home: (
+        Annotated[
+            File, Meta(description="the home folder in which agents keep their own; default that of the service's user")
+        ]
+        | None
+    ) = None
+    agents: Annotated[
+        Sequence[str],
+        Meta(description="only these: claude-code, codex, gemini, cursor, windsurf, cline, copilot; default all"),
+    ] = ()
+    sessions: Annotated[bool, Meta(description="false leaves the sessions out")] = True
+    apply: Annotated[bool, Meta(description="true notes what was found; else nothing is written")] = False
+
+
+class Imports(Operation["tuple[model.ImportShown, ...]"], frozen=True):
+    """List the imports of the namespace of which something is left, newest first."""
+
+    route: ClassVar[str] = "GET /memory/imports"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
+
+
+class UndoImport(Operation["model.ImportUndone"], frozen=True):
+    """
+    Take out again all that one import brought in: its notes and their memories are erased, and what they had ended holds again.
+
+    The same can be imported again afterwards.
+
+    Raises:
+        NotFound: this namespace has no such import.
+    """
+
+    route: ClassVar[str] = "POST /memory/imports/{iri}/undo"
+    reports_progress: ClassVar[bool] = True
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
+
+    iri: Annotated[Iri, Meta(description="the import, as `imports` lists it")]
 
 
 _SESSIONS: Mapping[Interface, str] = {

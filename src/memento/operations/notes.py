@@ -128,17 +128,19 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     """
     Note many rows and embed them in batches; if a model understands notes, they are kept first and understood in the background.
 
-    A row whose key was used before is skipped, so an import that was stopped continues where it was.
+    A row whose key was used before is skipped, so an import that was stopped continues where it was. `undo_import` takes out again
+    what an import brought in.
 
     Raises:
         InputError: a row is empty or too long; the message names the row, counted from 1; nothing is stored.
+        NotFound: `part_of` is no import of this namespace.
     """
 
     route: ClassVar[str] = "POST /memory/import"
     method: ClassVar[str] = "intake.import_notes"
     reports_progress: ClassVar[bool] = True
     right: ClassVar[Right] = "write"
-    fails: ClassVar[tuple[int, ...]] = (409, *BODY)
+    fails: ClassVar[tuple[int, ...]] = (404, 409, *BODY)
     absent: ClassVar[Mapping[Interface, str]] = {"cli": "`memento import` reads files of several kinds"}
 
     rows: Annotated[Sequence[model.NoteRow], Meta(description="the notes, in order")]
@@ -148,6 +150,13 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     dry_run: Annotated[
         bool, Meta(description="true counts what is known and what would be redacted, and writes nothing")
     ] = False
+    origin: Annotated[Text, Meta(description="the program that the rows are from, in a word such as `chatgpt`")] = (
+        "import"
+    )
+    part_of: (
+        Annotated[Iri, Meta(description="the import that they continue, for rows sent in portions; default a new one")]
+        | None
+    ) = None
 
 
 class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):

@@ -8,6 +8,7 @@ The client of a running service: sends operations over HTTP, decodes the answers
 from __future__ import annotations
 
 import http.client
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -311,12 +312,13 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
     parameters = {
         "consolidate": operation.consolidate,
         "dry_run": operation.dry_run,
+        "origin": operation.origin,
         "namespace": operation.namespace or transport.namespace,
     }
-    address = add_parameters("/memory/import", parameters)
     for first in range(0, len(rows), PORTION):
         portion = rows[first : first + PORTION]
         body = b"\n".join(encode(row) for row in portion)
+        address = _with_given("/memory/import", {**parameters, "part_of": done.iri or operation.part_of})
         try:
             answer = transport.send("POST", address, body, {"Content-Type": "application/jsonl"})
         except InputError as error:
@@ -332,6 +334,8 @@ def _import_notes(operation: notes.ImportNotes, transport: Transport, progress: 
             known=done.known + some.known,
             redacted=Counter(done.redacted) + Counter(some.redacted),
             refused=(*done.refused, *(f"{_name_portion(first, portion)}: {one}" for one in some.refused)),
+            iri=done.iri or some.iri,
+            lines=done.lines or some.lines,
         )
         if progress:
             progress(first + len(portion), len(rows))
@@ -379,8 +383,10 @@ def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress |
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
     from memento.archive.files import raise_if_exists, save_document
+    from memento.archive.okf import save_bundle
 
-    raise_if_exists(Path(operation.file), overwrite=operation.overwrite)
+    if operation.form != "okf":
+        raise_if_exists(Path(operation.file), overwrite=operation.overwrite)
     key_file = operation.pseudonym_key_file
     parameters = {
         "format": operation.form or str(operation.file),
@@ -395,27 +401,35 @@ def _export(operation: care.Export, transport: Transport, progress: Progress | N
     }
     with transport.stream("GET", _with_given("/memory/export", parameters)) as (headers, pieces):
         form, count = headers.get("Memento-Format", ""), int(headers.get("Memento-Statements", 0))
+        if form == "okf":
+            return save_bundle(pieces, Path(operation.file), count, overwrite=operation.overwrite)
         return save_document(pieces, Path(operation.file), form, count, progress, overwrite=operation.overwrite)
 
 
 def _import_rdf(operation: care.ImportRdf, transport: Transport, progress: Progress | None) -> Merged:
-    """Send a file of this machine."""
+    """Send a file of this machine, or the files of a bundle."""
     from memento.codec import decode
     from memento.model import Merged
 
     path = Path(operation.file)
+    bundle = b""
+    if path.is_dir():
+        from memento.archive.okf import read_folder
+
+        bundle = read_folder(path)
     parameters = {
-        "format": operation.form or str(operation.file),
+        "format": operation.form or ("okf" if path.is_dir() else str(operation.file)),
         "data": operation.data,
         "check": operation.check,
         "namespace": operation.namespace,
         "name": path.name,
     }
     try:
-        with path.open("rb") as source:
+        with io.BytesIO(bundle) if bundle else path.open("rb") as source:
             packed = {"Content-Encoding": "gzip"} if source.read(2) == _GZIP else {}
+            size = source.seek(0, io.SEEK_END)
             source.seek(0)
-            headers = {"Content-Type": "application/octet-stream", "Content-Length": str(path.stat().st_size)}
+            headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
             address = _with_given("/memory/import/rdf", parameters)
             with transport.stream("POST", address, source, {**headers, **packed}) as (_, pieces):
                 merged = decode(Merged, b"".join(pieces))

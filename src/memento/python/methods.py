@@ -74,7 +74,9 @@ def _read_arguments(operation: Operation[Any]) -> Operation[Any]:
     read: dict[str, Any] = {}
     for name, field in fields_of(type(operation)).items():
         value = getattr(operation, name)
-        if field.is_path and value is not None and "://" not in str(value):
+        if field.is_path and field.is_list:
+            read[name] = tuple(str(Path(one).expanduser().absolute()) for one in value)
+        elif field.is_path and value is not None and "://" not in str(value):
             read[name] = str(Path(value).expanduser().absolute())
         elif (kind := _row_type(field)) and value is not None and not field.fails_apart:
             read[name] = tuple(_read_row(number, row, kind) for number, row in enumerate(value, start=1))
@@ -120,7 +122,7 @@ def signature_of(operation: type[Operation[Any]]) -> inspect.Signature:
 
 def _name_argument(field: Field) -> str:
     if field.is_path:
-        name = "Path | str"
+        name = "Iterable[Path | str]" if field.is_list else "Path | str"
     elif field.schema.get("format") == "date-time":
         name = "datetime | str"
     elif kind := _row_type(field):
@@ -193,8 +195,8 @@ class Intake(Group):
         Note the content of a file or a folder of another program: see docs/import.md.
 
         Args:
-            source: `chatgpt`, `claude`, `claude-code`, `codex`, `mem0`, `server-memory`, `basic-memory` or `obsidian`; default by
-                the content of each file.
+            source: `chatgpt`, `claude`, `claude-code`, `codex`, `gemini`, `mem0`, `server-memory`, `basic-memory` or `obsidian`;
+                default by the content of each file.
             all_turns: for chats, also import what assistants said.
             options: the options of `import_notes`.
 
@@ -204,7 +206,7 @@ class Intake(Group):
         from memento.intake.importers import harvest
 
         found = harvest(Path(path), source, all_turns=all_turns, left_out=self._left_out)
-        imported: Imported = self.import_notes(found.rows, **options)
+        imported: Imported = self.import_notes(found.rows, **{"origin": found.origin, **options})
         return replace(imported, refused=tuple(found.refused))
 
     import_notes: Callable[..., Imported]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from memento.iris import IRI
 from memento.model import (
+    Adopted,
     Association,
     BackedUp,
     CapturedTurn,
@@ -27,6 +28,8 @@ from memento.model import (
     Fading,
     FileAnswer,
     Forgotten,
+    ImportShown,
+    ImportUndone,
     Imported,
     Inferred,
     Ingested,
@@ -1174,8 +1177,8 @@ class IntakeMethods:
         Note the content of a file or a folder of another program: see docs/import.md.
 
         Args:
-            source: `chatgpt`, `claude`, `claude-code`, `codex`, `mem0`, `server-memory`, `basic-memory` or `obsidian`; default by
-                the content of each file.
+            source: `chatgpt`, `claude`, `claude-code`, `codex`, `gemini`, `mem0`, `server-memory`, `basic-memory` or `obsidian`;
+                default by the content of each file.
             all_turns: for chats, also import what assistants said.
             options: the options of `import_notes`.
 
@@ -1188,6 +1191,8 @@ class IntakeMethods:
         rows: Iterable[NoteRow | Mapping[str, Any]],
         consolidate: bool = True,
         dry_run: bool = False,
+        origin: str = "import",
+        part_of: str | None = None,
         *,
         namespace: str | None = None,
         progress: Progress | None = None,
@@ -1195,16 +1200,20 @@ class IntakeMethods:
         """
         Note many rows and embed them in batches; if a model understands notes, they are kept first and understood in the background.
 
-        A row whose key was used before is skipped, so an import that was stopped continues where it was.
+        A row whose key was used before is skipped, so an import that was stopped continues where it was. `undo_import` takes out again
+        what an import brought in.
 
         Args:
             rows: the notes, in order
             consolidate: false keeps each row as one memory of its own text, and retires nothing
             dry_run: true counts what is known and what would be redacted, and writes nothing
+            origin: the program that the rows are from, in a word such as `chatgpt`
+            part_of: the import that they continue, for rows sent in portions; default a new one
             namespace: the namespace; default that of the caller
 
         Raises:
             InputError: a row is empty or too long; the message names the row, counted from 1; nothing is stored.
+            NotFound: `part_of` is no import of this namespace.
         """
 
     def ingest(
@@ -1299,6 +1308,69 @@ class IntakeMethods:
         Raises:
             InputError: an argument that the command needs is missing.
             TooLong: the text of the file is over `limits.text_bytes`.
+        """
+
+    def adopt(
+        self,
+        projects: Iterable[Path | str] = (),
+        user_home: Path | str | None = None,
+        agents: Sequence[str] = (),
+        sessions: bool = True,
+        apply: bool = False,
+        *,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Adopted:
+        """
+        Find what Claude Code, Codex, Gemini, Cursor, Windsurf, Cline and Copilot have written on this machine; with `apply`, note it.
+
+        Rules and memory files are kept word for word, a paragraph or list item each; of sessions, the user's own turns are noted. What
+        is already remembered is skipped. Only the named folders are read, and no link that leads out of them. `undo_import` takes out
+        again what was brought in.
+
+        Args:
+            projects: the folders of projects to look in, by absolute path
+            user_home: the home folder in which agents keep their own; default that of the service's user
+            agents: only these: claude-code, codex, gemini, cursor, windsurf, cline, copilot; default all
+            sessions: false leaves the sessions out
+            apply: true notes what was found; else nothing is written
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: a folder is missing, or an agent is unknown; names it.
+            Forbidden: the caller is not the owner on the machine of the memory.
+        """
+
+    def imports(
+        self,
+        *,
+        namespace: str | None = None,
+    ) -> tuple[ImportShown, ...]:
+        """
+        List the imports of the namespace of which something is left, newest first.
+
+        Args:
+            namespace: the namespace; default that of the caller
+        """
+
+    def undo_import(
+        self,
+        iri: str,
+        *,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> ImportUndone:
+        """
+        Take out again all that one import brought in: its notes and their memories are erased, and what they had ended holds again.
+
+        The same can be imported again afterwards.
+
+        Args:
+            iri: the import, as `imports` lists it
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            NotFound: this namespace has no such import.
         """
 
     def capture(
@@ -1404,10 +1476,10 @@ class IntakeMethods:
         progress: Progress | None = None,
     ) -> Merged:
         """
-        Import a document: an export of this or another memory, as RDF or as rows, or your own RDF; atomic, and idempotent.
+        Import a document: an export of this or another memory, as RDF, as rows or as a folder, or your own RDF; atomic, and idempotent.
 
         Args:
-            file: the file to read, compressed or not
+            file: the file to read, compressed or not; or the folder of an export as okf
             form: as for `export`; turtle, ntriples, rdfxml with `data`; default by the file's name
             data: the free graph for triples that are in no graph
             check: validate what is new against the shapes; only the owner may switch this off
@@ -2629,11 +2701,12 @@ class Everyday:
 
         RDF is complete: `import_rdf` creates the same statements from it. Rows (jsonl, json, csv, markdown) contain what can be
         recalled: memories, their times, what they are about, and their notes; `import_rdf` creates the same memories from them. With a
-        filter, RDF contains the selected memories with their notes, what ended them, and what they are about.
+        filter, RDF contains the selected memories with their notes, what ended them, and what they are about. `okf` writes a folder in
+        the Open Knowledge Format: a Markdown file for each entity, with the memories that hold and their statements.
 
         Args:
-            file: where to write; `.gz` compresses it
-            form: trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the file's name
+            file: where to write; `.gz` compresses it; for okf a folder
+            form: trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name
             vectors: include the vectors, for an import with the same embedder
             audit: include the audit log of the store, for reading; requires admin
             past: rows: also memories that have ended or are forgotten

@@ -234,8 +234,19 @@ MEANT = {
 
 LISTED: dict[str, tuple[str, ...]] = {
     "Say and ask": ("note", "recall", "ask", "timeline", "query"),
-    "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "disputes", "care"),
-    "Bring in and take out": ("import", "export", "ingest", "files", "inbox", "sync", "backup", "restore", "graph"),
+    "Look and correct": ("list", "get", "show", "mark", "correct", "forget", "unforget", "undo", "care"),
+    "Bring in and take out": (
+        "adopt",
+        "import",
+        "export",
+        "ingest",
+        "files",
+        "inbox",
+        "sync",
+        "backup",
+        "restore",
+        "graph",
+    ),
     "Run and protect": (
         *("setup", "serve", "status", "doctor", "connect", "hook", "mcp", "token", "store", "config"),
         "plugins",
@@ -245,11 +256,17 @@ LISTED: dict[str, tuple[str, ...]] = {
 """The commands that `memento --help` shows, in five groups."""
 
 OLD_NAMES: Mapping[str, str] = {
-    **{old: f"show {old}" for old in ("tags", "entities", "sources", "relations", "neighbours", "profile", "log")},
+    **{
+        old: f"show {old}"
+        for old in ("tags", "entities", "sources", "relations", "neighbours", "profile", "log", "imports")
+    },
     "manifest": "show map",
     "find-path": "show path",
     "ontology": "show ontology",
-    **{old: f"care {old}" for old in ("check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")},
+    **{
+        old: f"care {old}"
+        for old in ("disputes", "check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")
+    },
     "watch": "files watch",
     "index": "files index",
     "memory-file": "files memory",
@@ -268,8 +285,8 @@ OLD_NAMES: Mapping[str, str] = {
 """Commands of earlier versions that are now in a group: they still work under their old names, which no help shows."""
 
 NEW_GROUPS: Mapping[str, str] = {
-    "show": "Show the tags, entities, links, sources, changes, vocabulary and the map of the memory.",
-    "care": "Check the memory, tidy it up, settle disputes, measure recall.",
+    "show": "Show the tags, entities, links, sources, imports, changes, vocabulary and the map of the memory.",
+    "care": "Check the memory, tidy it up, list and settle disputes, measure recall.",
     "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
     "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
 }

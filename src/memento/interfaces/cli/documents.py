@@ -26,9 +26,20 @@ from memento.interfaces.cli.base import (
     running,
 )
 from memento.interfaces.cli.commands import filter_options, read_text_or_file
-from memento.interfaces.cli.views import show_ingested, show_migration, show_redacted, show_sync
+from memento.interfaces.cli.views import (
+    clean,
+    shorten_id,
+    show_adoptable,
+    show_import_undone,
+    show_ingested,
+    show_migration,
+    show_redacted,
+    show_sync,
+    show_undone,
+)
 from memento.operations.base import fields_of
 from memento.operations.care import Migrate, Sync
+from memento.operations.intake import Adopt
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -37,12 +48,12 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 
 
 @command("export")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
     metavar="NAME",
-    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; default by the name of FILE.",
+    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder of Markdown: okf; default by the name of FILE.",
 )
 @click.option("--vectors", is_flag=True, help="Include the vectors, for an import with the same embedder.")
 @click.option("--audit", is_flag=True, help="Include the audit log of the store, for reading.")
@@ -84,7 +95,7 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
                 progress=progress,
             )
         )
-    rows = [one.name for one in TABLE_FORMS]
+    rows = [*(one.name for one in TABLE_FORMS), "okf"]
     print_answer(
         chosen,
         answer,
@@ -121,6 +132,13 @@ def import_file(
     no_check: bool,
 ) -> None:
     """Import PATH: an export, RDF, notes as JSON lines or paragraphs, or chats, notes and memories of other programs."""
+    from memento.archive.okf import has_statements, is_bundle
+
+    if not source and file.is_dir() and is_bundle(file):
+        if has_statements(file):
+            form = "okf"
+        else:
+            source = "okf"
     is_rdf = form or data or Path(file.name.removesuffix(".gz")).suffix.lower() in _RDF
     if not source and (is_rdf or _is_export(file)):
         if dry_run:
@@ -137,7 +155,12 @@ def import_file(
     found = harvest(file, source, all_turns=all_turns, left_out=left_out)
     with open_memory(chosen, "import") as memento, bar("Importing") as progress:
         done = memento.intake.import_notes(
-            found.rows, consolidate=not keep, dry_run=dry_run, namespace=chosen.namespace, progress=progress
+            found.rows,
+            consolidate=not keep,
+            dry_run=dry_run,
+            origin=found.origin,
+            namespace=chosen.namespace,
+            progress=progress,
         )
     counts = {
         "files": found.files,
@@ -159,7 +182,12 @@ def _describe_import(answer: dict[str, Any]) -> str:
         + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
         + show_redacted(answer)
         + _show_refused(answer["refused"])
+        + _show_way_back(answer["iri"])
     )
+
+
+def _show_way_back(iri: str | None) -> str:
+    return f"\n`memento undo {shorten_id(iri)}` takes all of it out again." if iri else ""
 
 
 _SHOWN = 20
@@ -181,7 +209,81 @@ def _describe_trial(answer: dict[str, Any]) -> str:
         ("redacted:", answer["redacted"]),
     ):
         lines += [f"{count:>8,} {title} {name}" for name, count in counts.items()]
-    return "\n".join([*lines, "Nothing was written."])
+    lines += [f"    {clean(line)}" for line in answer["lines"]]
+    return "\n".join([*lines, "Nothing was written."]) + _show_refused(answer["refused"])
+
+
+@command("adopt")
+@click.argument(
+    "projects", metavar="[PROJECT]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
+@click.option(
+    "--from", "agents", metavar="AGENT", multiple=True, help=f"{fields_of(Adopt)['agents'].sentence} May be repeated."
+)
+@click.option("--no-sessions", is_flag=True, help="Leave the sessions out.")
+@click.option("--yes", is_flag=True, help="Bring it in without asking.")
+@click.option(
+    "--user-home", metavar="DIR", type=click.Path(path_type=Path), help=fields_of(Adopt)["user_home"].sentence
+)
+def adopt_memories(
+    chosen: Chosen,
+    projects: tuple[Path, ...],
+    agents: tuple[str, ...],
+    no_sessions: bool,
+    yes: bool,
+    user_home: Path | None,
+) -> None:
+    """
+    Show what coding agents have written on this machine, and bring it in if you agree: rules, memory files, sessions.
+
+    Looks in your home folder and in each PROJECT; default the current folder.
+    """
+    asked = {
+        "projects": [str(one.absolute()) for one in projects or (Path.cwd(),)],
+        "agents": list(agents),
+        "sessions": not no_sessions,
+        "user_home": str((user_home or Path.home()).expanduser().absolute()),
+        "namespace": chosen.namespace,
+    }
+    with open_memory(chosen, "adopt") as memento:
+        with bar("Reading") as progress:
+            answer = call_operation(memento, "adopt", progress, **asked, apply=yes and chosen.as_json)
+        if chosen.as_json:
+            print_answer(chosen, answer, lambda: "")
+            return
+        click.echo(show_adoptable(answer))
+        fresh = sum(one["rows"] - one["known"] for one in answer["found"])
+        if not fresh:
+            click.echo("Nothing is new.")
+            return
+        is_asked = sys.stdin.isatty() and sys.stdout.isatty()
+        if not yes and not (is_asked and click.confirm(f"Bring in {fresh:,} notes?")):
+            click.echo("Nothing was written." + ("" if is_asked else " --yes brings it in."))
+            return
+        with bar("Bringing in") as progress:
+            done = call_operation(memento, "adopt", progress, **asked, apply=True)
+    click.echo(
+        f"{done['notes']:,} notes: {done['memories']:,} memories stored, {done['invalidated']:,} retired, "
+        f"{done['skipped']:,} skipped"
+        + (f", {done['pending']:,} still to be understood." if done["pending"] else ".")
+        + _show_way_back(done["iri"])
+    )
+
+
+@command("undo")
+@click.argument("iri", metavar="ID")
+def undo(chosen: Chosen, iri: str) -> None:
+    """Undo an import, with all that came of it, or an invalidation: the memory or claim that it retired is current again."""
+    with open_memory(chosen, "undo") as memento:
+        imports = [one["iri"] for one in call_operation(memento, "imports", namespace=chosen.namespace)]
+        found = [one for one in imports if one == iri or (len(iri) > 4 and one.endswith(iri))]
+        if found:
+            with bar("Taking out", at_once=True) as progress:
+                gone = call_operation(memento, "undo_import", progress, iri=found[0], namespace=chosen.namespace)
+            print_answer(chosen, gone, lambda: show_import_undone(gone))
+            return
+        answer = call_operation(memento, "undo", iri=iri, namespace=chosen.namespace)
+    print_answer(chosen, answer, lambda: show_undone(answer))
 
 
 @command("ingest")

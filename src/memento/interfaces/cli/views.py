@@ -141,6 +141,38 @@ def show_undone(answer: Json) -> str:
     )
 
 
+def show_import_undone(answer: Json) -> str:
+    """Show what went with an import."""
+    again = f"; {answer['restored']:,} older memories hold again" if answer["restored"] else ""
+    return f"{answer['notes']:,} notes with {answer['memories']:,} memories are out again{again}."
+
+
+def show_imports(found: Iterable[Json]) -> str:
+    """Show a line for each import: its id, when it was, where it is from, and what is left of it."""
+    lines = [
+        f"{dim(shorten_id(one['iri']))}  {day(one['at'])}  {clean(one['source'])}: {one['notes']:,} notes, "
+        f"{one['memories']:,} memories"
+        for one in found
+    ]
+    return "\n".join([*lines, "`memento undo ID` takes one out again."]) if lines else "Nothing was imported."
+
+
+def show_adoptable(answer: Json) -> str:
+    """Show what agents have written: a line for each agent and place, and below it the beginnings of what is new."""
+    lines = []
+    for one in answer["found"]:
+        known = f", {one['known']:,} known" if one["known"] else ""
+        lines.append(
+            f"{one['agent']:<12} {one['kind']:<9} {clean(one['place'])}: {one['files']:,} files, {one['rows']:,} notes{known}"
+        )
+        lines += [f"    {dim(clean(line))}" for line in one["lines"][:3]]
+    lines += [f"{count:>8,} left out: {clean(reason)}" for reason, count in answer["left_out"].items()]
+    lines += [f"         {dim(clean(name))}" for name in answer["names"][:5]]
+    return (
+        "\n".join([*lines, show_redacted(answer).strip()]).rstrip() if lines else "No agent has written anything here."
+    )
+
+
 def show_sources(found: Iterable[Json]) -> str:
     """Show for each memory its text, who said what and when, and what extracted the memory from it."""
     lines = []
@@ -498,7 +530,7 @@ def show_sync(answer: Mapping[str, Any]) -> str:
         f"machines {verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
     ]
     if answer["rivals"]:
-        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento disputes` lists them.")
+        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento care disputes` lists them.")
     if answer["overruled"]:
         lines.append(f"{answer['overruled']:,} values were replaced by later ones from other machines.")
     if answer["joined"]:

@@ -14,7 +14,7 @@ from memento import __version__
 from memento.archive.tables import TABLE_FORMS, TableForm
 from memento.codec import encode, schema_of_iri
 from memento.graph.documents import FORMS, Form
-from memento.interfaces.web.rest import LISTING, VIEWS
+from memento.interfaces.web.rest import IMPORT_OPTIONS, LISTING, VIEWS
 from memento.model import Health, Readiness
 from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, answer_type, complete, fields_of, places_of, summary_of
@@ -114,7 +114,7 @@ def _describe(
         parameters += described.pop("query")
         parameters += [_parameter(name, one) for name, one in free.items() if name in FILTERS]
     elif operation is ImportNotes:
-        parameters += [_parameter(name, free.pop(name)) for name in ("consolidate", "dry_run")]
+        parameters += [_parameter(name, free.pop(name)) for name in IMPORT_OPTIONS]
         rows = {"type": "object", "required": ["rows"], "properties": {"rows": free["rows"]}}
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": rows}}}
     elif verb == "post":

@@ -226,7 +226,7 @@ def _read_format(formats: tuple[str, ...], operation: type[Operation[Any]]) -> s
     """Return the requested format, and refuse query parameters that a POST does not take."""
     if route_of(operation)[0] == "POST":
         known = ("format",) if formats else ()
-        extra = ("consolidate", "dry_run") if operation is ImportNotes else ()
+        extra = IMPORT_OPTIONS if operation is ImportNotes else ()
         return Parameters(*known, *extra).choice("format", (JSON, *formats))
     return request.args.get("format") or JSON
 
@@ -291,10 +291,14 @@ def _refuse_unknown_in_rows(field: Field, value: object) -> None:
             raise InputError(f"row {number}: {error}") from error
 
 
+IMPORT_OPTIONS = ("consolidate", "dry_run", "origin", "part_of")
+"""The arguments of an import that are in the query string, since the body is the rows."""
+
+
 def _read_note_rows() -> ImportNotes:
     """Return the import in the body: JSON lines, a JSON array, or an object with `rows`."""
     data = request.get_data()
-    asked = Parameters("consolidate", "dry_run")
+    asked = Parameters(*IMPORT_OPTIONS)
     if request.is_json and isinstance(body := load_object(data), dict) and "rows" in body:
         if not isinstance(rows := body["rows"], list) or not all(isinstance(row, dict) for row in rows):
             raise InputError('rows must be a list of objects such as {"content": "…"}')
@@ -303,7 +307,12 @@ def _read_note_rows() -> ImportNotes:
         sifted = sift_rows(data, "the body", "json")
     g.refused = sifted.refused
     return ImportNotes(
-        sifted.rows, asked.flag("consolidate", default=True), asked.flag("dry_run"), namespace=namespace()
+        sifted.rows,
+        asked.flag("consolidate", default=True),
+        asked.flag("dry_run"),
+        asked.read_text("origin") or "import",
+        asked.read_text("part_of"),
+        namespace=namespace(),
     )
 
 

@@ -6,12 +6,13 @@ Answer the operations on a memory as a whole: documents in files and as streams,
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 from math import ceil
@@ -42,6 +43,7 @@ from memento.archive.exchange import (
     write_merge,
 )
 from memento.archive.files import open_document, raise_if_exists, save_document
+from memento.archive.okf import read_folder, read_statements, save_bundle
 from memento.archive.sync import (
     Merger,
     Patch,
@@ -57,7 +59,7 @@ from memento.archive.sync import (
     record_patches,
     write_patch,
 )
-from memento.archive.tables import NOT_GUARANTEED, Anonymity, Dates, TableForm, find_form, write_statements
+from memento.archive.tables import NOT_GUARANTEED, OKF, Anonymity, Dates, TableForm, find_form, write_statements
 from memento.archive.upgrade import (
     Migration,
     choose_target,
@@ -73,7 +75,7 @@ from memento.datadir import DataFolder, cache_folder
 from memento.errors import BackendError, Damaged, DiskFull, Forbidden, InputError, MementoError, NotFound
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
-from memento.graph.documents import Form
+from memento.graph.documents import Form, form_called
 from memento.graph.probe import probe_store
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
@@ -120,7 +122,9 @@ _LONGER = 16
 def export(operation: operations.Export, context: Context) -> Exported:
     """Write the graphs to a file."""
     file = str(operation.file)
-    raise_if_exists(Path(file), overwrite=operation.overwrite)
+    is_bundle = operation.form == OKF.name
+    if not is_bundle:
+        raise_if_exists(Path(file), overwrite=operation.overwrite)
     document = export_pieces(
         operation.form or file,
         context,
@@ -131,6 +135,8 @@ def export(operation: operations.Export, context: Context) -> Exported:
         only=context.read_filter(operation),
         anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
     )
+    if is_bundle:
+        return save_bundle(document.pieces, Path(file), document.statements, overwrite=operation.overwrite)
     return save_document(
         document.pieces,
         Path(file),
@@ -226,11 +232,16 @@ def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:
 def import_rdf(operation: operations.ImportRdf, context: Context) -> Merged:
     """Import a file."""
     file = Path(operation.file)
-    with open_document(file, context.service.datadir.work) as source:
+    opened = (
+        nullcontext(io.BytesIO(read_folder(file)))
+        if file.is_dir()
+        else open_document(file, context.service.datadir.work)
+    )
+    with opened as source:
         return take_in(
             source,
             file.name,
-            operation.form or str(operation.file),
+            operation.form or (OKF.name if file.is_dir() else str(operation.file)),
             context,
             data=operation.data,
             check=operation.check,
@@ -262,6 +273,8 @@ def take_in(
     if not check:
         context.require_owner("check=false skips the shapes, which only the owner may do")
     chosen, redaction = find_form(form), context.begin_redaction(namespace)
+    if chosen is OKF:
+        source, chosen = io.BytesIO(read_statements(source.read(), name)), form_called("trig")
     with (
         service.importing,
         _reporting_full_disk(service.datadir),

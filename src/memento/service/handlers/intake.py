@@ -199,7 +199,7 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
         context.require_text(operation.source, "source")
     if is_url(operation.file):
         return _ingest_page(operation, scope, context)
-    path = _find_path(operation.file)
+    path = find_path(operation.file)
     intake = _begin(operation, str(path), scope, context)
     left_out = LeftOut()
     paths = list_files(path, operation.exclude, left_out) if path.is_dir() else [path]
@@ -340,7 +340,7 @@ def _make_reading(
     )
 
 
-def _find_path(source: str) -> Path:
+def find_path(source: str) -> Path:
     """Return the real path of a file or a folder; raises `InputError` if there is none."""
     path = Path(source).expanduser()
     if not path.is_absolute():
@@ -404,7 +404,7 @@ _TREE_ENTRIES = 400
 def index_project(operation: operations.IndexProject, context: Context) -> Ingested:
     """Ingest the description that a project has of itself, once."""
     context.require_own_machine("it reads files of this machine")
-    scope, folder = context.scope(operation.namespace, "write"), _find_path(operation.folder)
+    scope, folder = context.scope(operation.namespace, "write"), find_path(operation.folder)
     if not folder.is_dir():
         raise InputError(f"{folder.name} is not a folder")
     _raise_if_secret(str(folder), context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
@@ -12,13 +12,8 @@ from memento.archive.read import list_sources
 from memento.consolidation import amend, queue
 from memento.consolidation.amend import list_disputes, settle_dispute
 from memento.consolidation.task import (
-    Task,
-    find_earlier_note,
-    find_known_keys,
-    key_of_piece,
     make_tasks,
     require_ttl,
-    split_row,
 )
 from memento.errors import InputError, NotFound
 from memento.iris import MEM, TYPE, tag_iri
@@ -27,7 +22,6 @@ from memento.model import (
     Dispute,
     Filter,
     Forgotten,
-    Imported,
     Marked,
     Marks,
     Noted,
@@ -44,11 +38,8 @@ from memento.operations import notes
 from memento.search.nodes import walk_memories
 from memento.service.audit import access_quads
 from memento.service.context import Context, handles
-from memento.service.understanding import preview_note, raise_if_full, retry_note, take_batches, take_note
+from memento.service.understanding import preview_note, raise_if_full, retry_note, take_note
 from memento.time import instant
-
-_BATCH = 128
-_KEYS = 1_000
 
 
 @handles(notes.Note)
@@ -113,62 +104,6 @@ def retry(operation: notes.Retry, context: Context) -> tuple[NoteStatus, ...]:
     return tuple(states)
 
 
-@handles(notes.ImportNotes)
-def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
-    """Note rows in batches; the texts of a batch are embedded together."""
-    scope, rows = context.scope(operation.namespace, "write"), operation.rows
-    for number, row in enumerate(rows, start=1):
-        context.require_text(row.content, f"content of row {number}")
-        require_ttl(row.ttl_s, f"ttl of row {number}")
-    knobs = context.settings.consolidation
-    # A long row counts as known if its last piece is: an import that was interrupted within a row goes on there.
-    last = [key_of_piece(row.idempotency_key, len(split_row(row, knobs))) for row in rows]
-    keys = [key for key in last if key]
-    known = {
-        key
-        for at in range(0, len(keys), _KEYS)
-        for key in find_known_keys(keys[at : at + _KEYS], scope, context.stores)
-    }
-    is_known = [key in known for key in last]
-    if operation.dry_run:
-        return Imported(notes=(), memories=0, invalidated=0, known=sum(is_known))
-
-    def make(row: NoteRow) -> list[Task]:
-        came, at, zone = replace(row, source=row.source or "import"), context.stores.clock(), context.service.zone
-        return make_tasks(came, scope, at, zone, knobs, keep=not operation.consolidate)
-
-    fresh = [row for row, known in zip(rows, is_known, strict=True) if not known]
-    counts: list[int] = []
-
-    def make_batches() -> Iterator[list[Task]]:
-        for begin in range(0, len(fresh), _BATCH):
-            of_rows = [make(row) for row in fresh[begin : begin + _BATCH]]
-            counts.extend(map(len, of_rows))
-            yield [task for tasks in of_rows for task in tasks]
-
-    taken: list[Noted] = []
-    done_rows = len(rows) - len(fresh)
-    for number, batch in enumerate(take_batches(make_batches(), scope, context.service), start=1):
-        taken += batch
-        if context.progress:
-            context.progress(done_rows + min(number * _BATCH, len(fresh)), len(rows))
-    noted, pieces = iter(taken), iter(counts)
-    every = [
-        find_earlier_note(make(row)[0].note, scope, context.stores) or Noted(note=None)
-        if known
-        else join_pieces([next(noted) for _ in range(next(pieces))])
-        for row, known in zip(rows, is_known, strict=True)
-    ]
-    # Memories that existed before do not count for this import.
-    done = sum_up(
-        [
-            replace(one, memories=(), invalidated=()) if known else one
-            for one, known in zip(every, is_known, strict=True)
-        ]
-    )
-    return replace(done, known=sum(is_known))
-
-
 def join_pieces(noted: Sequence[Noted]) -> Noted:
     """Combine the results of the pieces of one text; its note is the first that was stored."""
     if len(noted) == 1:
@@ -187,18 +122,6 @@ def join_pieces(noted: Sequence[Noted]) -> Noted:
         remarks=tuple(dict.fromkeys(remark for one in noted for remark in one.remarks)),
         contents={iri: text for one in noted for iri, text in one.contents.items()},
         readings=tuple(reading for one in noted for reading in one.readings),
-    )
-
-
-def sum_up(noted: Sequence[Noted]) -> Imported:
-    """Combine the results of the rows of an import."""
-    return Imported(
-        notes=tuple(one.note for one in noted),
-        memories=sum(len(one.memories) for one in noted),
-        invalidated=sum(len(one.invalidated) for one in noted),
-        skipped=sum(one.note is None for one in noted),
-        pending=sum(one.pending for one in noted),
-        verbatim=sum(one.verbatim is not None for one in noted),
     )
 
 
