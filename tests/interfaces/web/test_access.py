@@ -11,8 +11,11 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
+from conftest import OFF
 from memento.access import Access
 from memento.interfaces.web.app import create_app
+from memento.operations import PLUGGED
+from memento.operations import TABLE as OPERATIONS
 from memento.python import Memento
 from memento.settings import ProxySettings
 from memento.time import now
@@ -229,6 +232,13 @@ TABLE = {
     # Where it names a memory, as here, it is ours.
     ("DELETE", "/api/<path:rest>"): ((401, 403, 200, 200, 404), {}),
 }
+AWAY = [one.route.split(" ") for name, one in OPERATIONS.items() if PLUGGED.get(name) in OFF and one.route]
+TABLE = {
+    key: row
+    for key, row in TABLE.items()
+    if key not in [(verb, path.replace("{", "<path:").replace("}", ">")) for verb, path in AWAY]
+}
+"""What is served without the plug-ins that these tests are without."""
 
 
 @pytest.fixture
