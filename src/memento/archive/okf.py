@@ -28,12 +28,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
-import pyoxigraph as ox
-
 from memento import __version__
 from memento.errors import InputError
+from memento.graph.store import write_trig
 from memento.graph.terms import to_own_quad
-from memento.iris import IRI, MEM, PREFIXES, TYPE, tag_name
+from memento.graph.transfer import Statement
+from memento.iris import IRI, MEM, TYPE, tag_name
 from memento.model import Exported, Quad, Value
 
 VERSION = "0.2"
@@ -66,7 +66,7 @@ class _Said:
     that only these referred to.
     """
 
-    def __init__(self, quads: Iterable[ox.Quad]) -> None:
+    def __init__(self, quads: Iterable[Statement]) -> None:
         self.quads: dict[IRI, list[Quad]] = defaultdict(list)
         self.originals = {to_own_quad(quad): quad for quad in quads}
         for quad in sorted(self.originals, key=str):
@@ -108,7 +108,7 @@ class _Said:
         return sorted(one for one in self.quads if kind in self.all(one, TYPE))
 
 
-def build_files(quads: Iterable[ox.Quad]) -> Iterator[tuple[str, str]]:
+def build_files(quads: Iterable[Statement]) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of a bundle; the index is the last."""
     said = _Said(quads)
     concepts = _list_concepts(said)
@@ -156,9 +156,9 @@ def _assign(home: dict[IRI, _Concept], said: _Said, other: _Concept) -> None:
                 if near == MEM.extractedFrom and subject in bodies:
                     home.setdefault(IRI(str(value)), home[subject])
                 elif value in home:
-                    home.setdefault(subject, home[cast(IRI, value)])
+                    home.setdefault(subject, home[IRI(str(value))])
     for subject in sorted(said.quads):
-        ends = [cast(IRI, quad[2]) for quad in said.quads[subject] if isinstance(quad[2], IRI)]
+        ends = [quad[2] for quad in said.quads[subject] if isinstance(quad[2], IRI)]
         near_ones = [one for one in (*ends, *pointing[subject]) if one in home and one not in (subject,)]
         home.setdefault(subject, home[near_ones[0]] if near_ones else other)
     for subject in sorted(said.quads):
@@ -175,10 +175,8 @@ def _write_concept(concept: _Concept, said: _Said, concepts: Mapping[IRI, _Conce
     if not concept.stated:
         return front + body
     quads = [said.originals[quad] for subject in concept.stated for quad in said.quads[subject]]
-    prefixes = {name: base for name, base in PREFIXES.items() if not base.startswith("urn:")}
-    lines = (ox.serialize(quads, format=ox.RdfFormat.TRIG, prefixes=prefixes) or b"").decode()
     text = front + body
-    return f"{text}{STATEMENTS}{_digest(text)}\n{lines}```\n"
+    return f"{text}{STATEMENTS}{_digest(text)}\n{write_trig(quads)}```\n"
 
 
 def _digest(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import pyoxigraph as ox
 
 from memento.graph.terms import to_own_quad, to_quads, to_term
-from memento.iris import IRI
+from memento.iris import IRI, PREFIXES
 from memento.model import Change, Quad, Value
 
 DEFAULT = ""
@@ -89,6 +89,12 @@ def parse_quads(quads: bytes) -> Iterable[ox.Quad]:
 def serialise_quads(quads: Iterable[ox.Quad]) -> bytes:
     """Write one side of a delta as N-Quads."""
     return ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
+
+
+def write_trig(quads: Iterable[ox.Quad]) -> str:
+    """Write quads as TriG, with the prefixes of the vocabularies."""
+    prefixes = {name: base for name, base in PREFIXES.items() if not base.startswith("urn:")}
+    return (ox.serialize(quads, format=ox.RdfFormat.TRIG, prefixes=prefixes) or b"").decode()
 
 
 def rewrite_terms(quads: bytes, rewrite: Callable[[str, str, bool], str]) -> bytes:
