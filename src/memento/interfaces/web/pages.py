@@ -1,5 +1,5 @@
 """
-The web pages: search, memories, things, a timeline, the graph, the map, reviews, cases, prompts, tokens, health.
+The web pages: search, what is true of somebody, memories, the graph, the map, reviews, cases, prompts, tokens, health.
 
 *Flow:* an address → operations, called as by every interface → a template. A button sends a form to `/do/<operation>`, which is
 parsed as that operation; the answer is a receipt. `/docs/` serves the files that `make site` or the build of the wheel created.
@@ -43,7 +43,7 @@ from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
-from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
+from memento.model import Described, GraphNode, Neighbourhood, Region, Scope, Timeline
 from memento.ontology import load_terms
 from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, summary_of
@@ -122,6 +122,8 @@ OWN += tuple(plugin.name_owners("pages"))
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
+MOST = 200
+"""Most claims, and most memories, on the page of a person or a thing."""
 LATEST = 12
 AROUND = 6
 BUNDLE = Bundle("pages")
@@ -237,6 +239,7 @@ class Pages:
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
             "count": count_noun,
             "relation": _label_relation,
+            "you": address_user,
         }
 
     def answer_shared(self) -> ResponseReturnValue | None:
@@ -260,9 +263,12 @@ class Pages:
 
     def show_home(self) -> str:
         """Show the search box, the note box, and the latest memories."""
+        status = self._call(Status)
+        due = {"note": status.pending + status.failed, "proposal": status.proposals, "dispute": status.contradictions}
         return self._render(
             "home.html",
-            status=self._call(Status),
+            status=status,
+            waiting=[count_noun(number, noun) for noun, number in due.items() if number],
             latest=self._call(List, limit=LATEST),
             entities=self._call(Entities, limit=LATEST),
         )
@@ -273,6 +279,8 @@ class Pages:
         if not asked.get("q"):
             return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
+        if request.headers.get("HX-Request"):  # what is typed so far, or the same once more
+            values["counts"] = "false"
         question, held = cast(Recall, read_form(Recall, _to_form(values, without=("q",)))), context()
         held.read_filter(question)  # raise for a wrong filter before anything is sent
         held.scope(question.namespace)
@@ -300,20 +308,35 @@ class Pages:
 
     def show_node(self, iri: str) -> str:
         """Show one memory, note, thing, or any other node of the graph."""
-        described = self._call(Get, iri=iri)
+        try:
+            described = self._call(Get, iri=iri)
+        except NotFound:
+            scope = context().scope(namespace())
+            if iri != scope.user:
+                raise
+            # Of the user, who is always there, nothing may be said but what memories are about.
+            described = Described(iri=scope.user, type="User", namespace=scope.namespace, properties=())
         facts = _group_properties(described)
         around = self._call(Neighbours, nodes=[described.iri], limit=80)
         links = _list_links(described, around)
         label = next((one.label for one in around.nodes if one.iri == described.iri), shorten(described.iri))
-        shown = {"node": described, "facts": facts, "links": links, "label": label, "left_out": around.left_out}
+        shown: dict[str, Any] = {
+            "node": described,
+            "facts": facts,
+            "links": links,
+            "label": label,
+            "left_out": around.left_out,
+        }
         kind = described.type
         if kind == "Memory":
             history = self._try(ShowTimeline, subject=described.iri)
+            itself = next((one for one in history.memories if one.iri == described.iri), None) if history else None
             return self._render(
                 "memory.html",
                 **shown,
                 history=history,
-                ended=next((one.ended for one in history.memories if one.iri == described.iri), ()) if history else (),
+                itself=itself,
+                ended=itself.ended if itself else (),
                 sources=self._try(Sources, iri=described.iri) or (),
                 panels=self._show_panels(described.iri),
             )
@@ -324,21 +347,34 @@ class Pages:
             states = {"is_forgotten": all(hidden) and bool(hidden), "some_forgotten": any(hidden) or not hidden}
             return self._render("note.html", **shown, sources=sources, **states)
         if kind in ("Entity", "User"):
-            history = self._try(ShowTimeline, subject=described.iri, limit=100)
-            return self._render("entity.html", **shown, history=history)
+            shown["links"] = [
+                one for one in links if one.node.kind not in ("Memory", "Note", "Claim")
+            ]  # told beside them
+            return self._render("entity.html", **shown, **self._describe_truth(described))
         return self._render("node.html", **shown)
 
+    def _describe_truth(self, described: Described) -> dict[str, Any]:
+        """Return what is true of somebody or something, what was, and what is disputed, for its page."""
+        history: Timeline | None = self._try(ShowTimeline, subject=described.iri, limit=MOST)
+        memories, claims = (history.memories, history.claims) if history else ((), ())
+        stated = {one.memory for one in claims}
+        known = stated | {one.iri for one in memories}
+        disputes = [one for one in self._call(Disputes, limit=1000) if one.one in known or one.other in known]
+        own = sorted((one for one in claims if one.owner == described.iri), key=lambda one: one.relation)
+        return {
+            "is_user": described.type == "User",
+            "own": own,
+            "others": sorted((one for one in claims if one.owner != described.iri), key=lambda one: one.relation),
+            "told": [one for one in memories if one.iri not in stated],
+            "earlier": history is not None and (history.earlier or len(claims) == MOST),
+            "disputes": disputes,
+            "disputed": {iri for one in disputes for iri in (one.one, one.other)},
+        }
+
     def show_timeline(self) -> str:
-        """Show the history of a subject on both axes of time."""
-        asked = _read_arguments("subject", "limit")
-        subject = asked.setdefault("subject", "me")
-        history: Timeline | None = None
-        problem = None
-        try:
-            history = handle(read_form(ShowTimeline, _to_form({"limit": "100", **asked})), context())
-        except NotFound as error:
-            problem = str(error)
-        return self._render("timeline.html", asked=asked, subject=subject, history=history, problem=problem)
+        """Show the page of a subject by its name; without one, the user's."""
+        subject = _read_arguments("subject").get("subject", "me")
+        return self.show_node(self._call(ShowTimeline, subject=subject, limit=1).iris[0])
 
     def show_graph(self) -> str:
         """Show the empty graph page, which its script fills."""
@@ -506,7 +542,8 @@ class Pages:
         access = context().access if "context" in g else None
         return template, {
             "version": __version__,
-            "plugged": self._plugged,
+            "plugged": [(address.strip("/").capitalize(), address) for address in self._plugged],
+            "me": f"/memory/{Scope(tenant=access.tenant).user}" if access else "/",
             "offers": self._offers,
             "notice": self._notice(),
             "file": BUNDLE.locate,
@@ -680,6 +717,49 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
         for other in [one.target if one.source == described.iri else one.source]
     ]
     return sorted(links, key=lambda one: (one.relation, one.is_back))
+
+
+_USER = re.compile(r"(?P<opens>(?:^|[.!?]\s+)(?P<the>The user|USER)\b)|\b(?:the user|USER)\b")
+_SAID_OF = re.compile(r"(?P<poss>['’]s)\b|\s(?P<verb>[a-z]+)\b")
+_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "isn": "aren", "wasn": "weren", "hasn": "haven"}
+_NO_VERBS = frozenset(("always", "sometimes", "perhaps", "besides", "thus", "this", "its", "his"))
+
+
+def address_user(text: str) -> str:
+    """
+    Return a text for the user to read: "you", where a model wrote of "USER" in the third person.
+
+    >>> address_user("USER works at Google."), address_user("Anna told USER's story."), address_user("USER")
+    ('You work at Google.', "Anna told your story.", 'you')
+    """
+    if text == "USER":
+        return "you"
+    parts, end = [], 0
+    for found in _USER.finditer(text):
+        opening = text[found.start() : found.start("the")] if found["opens"] else ""
+        you, stop = ("You" if found["opens"] else "you"), found.end()
+        after = _SAID_OF.match(text, stop)
+        if after and after["poss"]:
+            you, stop = f"{you}r", after.end()
+        elif after and (after["verb"] in _VERBS or (found["opens"] and after["verb"].endswith("s"))):
+            you, stop = f"{you} {_to_second_person(after['verb'])}", after.end()
+        parts += [text[end : found.start()], opening, you]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _to_second_person(verb: str) -> str:
+    """
+    Return the form of a verb that follows "you".
+
+    >>> [_to_second_person(one) for one in ("is", "has", "works", "carries", "watches", "misses", "always")]
+    ['are', 'have', 'work', 'carry', 'watch', 'miss', 'always']
+    """
+    if verb in _VERBS or verb in _NO_VERBS or verb.endswith("ss"):
+        return _VERBS.get(verb, verb)
+    if verb.endswith("ies"):
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes", "oes")) else verb[:-1]
 
 
 @cache
