@@ -43,7 +43,7 @@ from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
-from memento.model import Described, GraphNode, Neighbourhood, Region, Scope, Timeline
+from memento.model import BelievedClaim, Described, GraphLink, GraphNode, Neighbourhood, Region, Scope, Timeline
 from memento.ontology import load_terms
 from memento.operations import Operation, list_operations
 from memento.operations.base import FILTERS, summary_of
@@ -125,7 +125,10 @@ PAGE = 50
 MOST = 200
 """Most claims, and most memories, on the page of a person or a thing."""
 LATEST = 12
+CHANGES = 6
 AROUND = 6
+LINKED = 30
+"""Most nodes of the graph of somebody's claims: so many have labels that one can read."""
 BUNDLE = Bundle("pages")
 MARK = "<!-- what follows takes longer -->"
 
@@ -261,17 +264,26 @@ class Pages:
 
     # Views
 
-    def show_home(self) -> str:
-        """Show the search box, the note box, and the latest memories."""
+    def show_home(self) -> ResponseReturnValue:
+        """Show the search box, the note box, what changed, and the latest memories. The boxes are sent before the rest is read."""
         status = self._call(Status)
         due = {"note": status.pending + status.failed, "proposal": status.proposals, "dispute": status.contradictions}
-        return self._render(
+        return self._stream(
             "home.html",
             status=status,
             waiting=[count_noun(number, noun) for noun, number in due.items() if number],
+            changes=self._list_changes,
             latest=self._call(List, limit=LATEST),
             entities=self._call(Entities, limit=LATEST),
         )
+
+    def _list_changes(self) -> list[tuple[BelievedClaim, BelievedClaim]]:
+        """List what of the user ended last, each claim with the one that took its place."""
+        history: Timeline | None = self._try(ShowTimeline, subject="me", limit=1000)
+        claims = {one.iri: one for one in history.claims} if history else {}
+        pairs = [(one, claims[one.by]) for one in claims.values() if one.invalid_at and one.by in claims]
+        pairs.sort(key=lambda pair: pair[0].invalid_at or pair[0].valid_at, reverse=True)
+        return pairs[:CHANGES]
 
     def show_search(self) -> ResponseReturnValue:
         """Show the memories for a question, the phases, and the reasons. The top of the page is sent before the recall is done."""
@@ -294,9 +306,7 @@ class Pages:
             most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
             return {"found": found, "phases": phases, "most": most, "longest": max(ms for _, ms in phases)}
 
-        name, shown = self._prepare("search.html", asked=asked, recall=recall)
-        _secret_of_forms()  # sets the cookie, which must be sent before the forms
-        return Response(_join_pieces(stream_template(name, **shown)), mimetype="text/html")
+        return self._stream("search.html", asked=asked, recall=recall)
 
     def show_memories(self) -> str:
         """List memories by filters, newest first."""
@@ -388,15 +398,29 @@ class Pages:
         if asked.get("q"):
             found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]
-        elif asked.get("node"):
-            nodes = [asked["node"]]
         elif asked.get("start"):
             return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
-            nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
+            if limit is None and (claimed := self._link_claims(asked.get("node", "me"))).links:
+                return respond(claimed)
+            nodes = [asked["node"]] if asked.get("node") else [one.iri for one in self._call(Entities, limit=LATEST)]
         return respond(
             self._call(Neighbours, nodes=nodes, limit=AROUND if limit is None else limit) if nodes else _NOTHING
         )
+
+    def _link_claims(self, subject: str) -> Neighbourhood:
+        """Return somebody or something, and those with whom it hangs together: a link for each claim that holds between two."""
+        history: Timeline = self._call(ShowTimeline, subject=subject, limit=MOST)
+        claims = [one for one in history.claims if one.state == "holds" and one.entity and not one.is_denied]
+        ends = [*history.iris, *(end for one in reversed(claims) for end in (one.owner, one.entity))]
+        nodes = [*dict.fromkeys(ends)][:LINKED]
+        links = dict.fromkeys(
+            GraphLink(source=one.owner, target=one.entity, relation=one.relation)
+            for one in claims
+            if one.entity and {one.owner, one.entity} <= {*nodes}
+        )
+        described = self._call(Neighbours, nodes=nodes, limit=0).nodes if links else ()
+        return Neighbourhood(nodes=described, links=tuple(links), left_out=len({*ends}) - len(nodes))
 
     def show_map(self) -> str:
         """Show the map of the memory, with a link for each region."""
@@ -536,6 +560,12 @@ class Pages:
     def _render(self, template: str, **shown: Any) -> str:
         name, values = self._prepare(template, **shown)
         return render_template(name, **values)
+
+    def _stream(self, template: str, **shown: Any) -> Response:
+        """Send a page up to `MARK` before what follows it is made."""
+        name, values = self._prepare(template, **shown)
+        _secret_of_forms()  # sets the cookie, which must be sent before the forms
+        return Response(_join_pieces(stream_template(name, **values)), mimetype="text/html")
 
     def _prepare(self, template: str, **shown: Any) -> tuple[str, dict[str, Any]]:
         """Return a template and its variables, with those that every page needs."""
