@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 
 from conftest import OFFLINE
 from kept import keep
+from memento.interfaces.proxy.blocks import Block, Sticky
 from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
 from memento.model import CapturedTurn, CaseRow
@@ -330,6 +331,21 @@ def test_a_narrow_token_sees_its_namespace_and_gets_no_buttons_it_may_not_press(
 def test_the_page_of_prompts_says_that_nothing_is_kept_where_nothing_is(web: FlaskClient) -> None:
     shown = web.get("/prompts", headers=BROWSER)
     assert shown.status_code == 200 and "Nothing was put into a prompt yet" in shown.text
+
+
+def test_the_page_of_prompts_links_the_memories_of_each_block(tmp_path: Path) -> None:
+    with open_memento(tmp_path, configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
+        [memory] = opened.note("I keep bees.").memories
+        sticky = Sticky(opened.service.datadir, 10)
+        block = Block(text="<memento>\\nyou: I keep bees.", behind=False, memories=1, made=now().timestamp())
+        sticky.put(b"turn", block, [memory])
+        with create_app(opened.service).test_client() as web:
+            page = web.get("/prompts", headers=BROWSER).text
+        sticky.close()
+    shown = page.partition('class="meta"')[2]
+    assert "1 memory ·" in shown and "tokens" in shown
+    assert f'href="/memory/{memory}"' in shown and "I keep bees." in shown.partition("<details>")[0]
 
 
 def test_files_of_the_pages_are_there_for_ever_and_nothing_else_is(web: FlaskClient) -> None:

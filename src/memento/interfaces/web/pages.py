@@ -452,12 +452,19 @@ class Pages:
         """Show the blocks that were put into prompts last, and their cost."""
         context().require_owner("blocks of every tenant are kept together")
         blocks = [
-            (datetime.fromtimestamp(one.made, UTC), one.memories, count_tokens(text), text)
-            for one in self._proxy.list_prompts(PAGE)
-            for text in [json.loads(f'"{one.text}"')]
+            (
+                datetime.fromtimestamp(one.made, UTC),
+                one.memories,
+                count_tokens(text := json.loads(f'"{one.text}"')),
+                text,
+                [iri for iri in iris if iri.startswith("urn:memento:memory:")],
+            )
+            for one, iris in self._proxy.list_prompts(PAGE)
         ]
+        shown = [*dict.fromkeys(iri for block in blocks for iri in block[4])][:500]
+        nodes = {one.iri: one for one in (self._call(Neighbours, nodes=shown, limit=0).nodes if shown else ())}
         counts = telemetry.tally("proxy.")
-        return self._render("prompts.html", blocks=blocks, counts=counts, kept=self._service.settings.proxy.blocks)
+        return self._render("prompts.html", blocks=blocks, nodes=nodes, counts=counts, kept=self._service.settings.proxy.blocks)
 
     def show_tokens(self) -> str:
         """Show the tokens."""
