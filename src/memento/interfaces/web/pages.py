@@ -464,7 +464,9 @@ class Pages:
         shown = [*dict.fromkeys(iri for block in blocks for iri in block[4])][:500]
         nodes = {one.iri: one for one in (self._call(Neighbours, nodes=shown, limit=0).nodes if shown else ())}
         counts = telemetry.tally("proxy.")
-        return self._render("prompts.html", blocks=blocks, nodes=nodes, counts=counts, kept=self._service.settings.proxy.blocks)
+        return self._render(
+            "prompts.html", blocks=blocks, nodes=nodes, counts=counts, kept=self._service.settings.proxy.blocks
+        )
 
     def show_tokens(self) -> str:
         """Show the tokens."""
