@@ -1410,7 +1410,8 @@ class Timeline:
     """
     The history of a subject: its memories in the order in which they became true; `earlier` counts those that were left out.
 
-    `claims`, of an entity or the user, are what it is said to be and do, and those of others whose value it is, in the same order.
+    `claims`, of an entity or the user, are what it is said to be and do, and those of others whose value it is, in the same
+    order; of more than 300, those that hold and the latest.
     `sparql`, if the question was what was true of an entity or the user at one time, is a query that returns the same memories.
     """
 

@@ -168,8 +168,3 @@ def test_claims_are_those_of_the_asked_time_as_known_at_the_asked_time(worker: M
     [known] = worker.timeline("me", as_of="2023-01-01", believed_at=now() + timedelta(days=1)).claims
     worker.forget(known.memory)
     assert "Google" not in [one.value for one in worker.timeline("me").claims]
-
-
-def test_what_holds_comes_first_if_there_are_too_many_claims(worker: Memento) -> None:
-    worker.note("I drink tea.", at="2019-01-01")
-    assert {one.value for one in worker.timeline("me", limit=2).claims} == {"tea", "Microsoft"}

@@ -3,10 +3,10 @@ How fast do the pages for people load over a large memory? First paint and longe
 
     python tests/bench/pages.py [--memories 3000] [--home FOLDER] [--page PATH…]
 
-Prints milliseconds: the service's time for the first answer and for that of a reload, the browser's first contentful paint of both (the
-scripts are cached), and its longest task; for a graph of hundreds of nodes also the time until its layout is done, and the frames per
-second while it is dragged. `--home` keeps the memory in a folder for the next run. The notes are invented: what some people and the
-user do, where they live and work, and what changed; rules understand each of them.
+Prints milliseconds: the service's time for the first answer and for that of a reload, the browser's first contentful paint of
+both (the scripts are cached), and its longest task; for a graph of hundreds of nodes also the time until its layout is done, and
+the frames per second while it is dragged. `--home` keeps the memory in a folder for the next run. The notes are invented: what some
+people and the user do, where they live and work, and what changed; rules understand each of them.
 """
 
 from __future__ import annotations

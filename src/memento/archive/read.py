@@ -169,7 +169,7 @@ def build_timeline(
         namespace=scope.namespace,
         iris=tuple(iris),
         memories=tuple(memories),
-        claims=_load_claims(iris, limit, scope, now, as_of, believed_at, parts) if is_about else (),
+        claims=_load_claims(iris, scope, now, as_of, believed_at, parts) if is_about else (),
         earlier=max(len(ids) - limit, 0),
         sparql=_explain_as_query(iris, as_of, believed_at) if is_about and as_of else None,
     )
@@ -442,14 +442,13 @@ def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed
 
 def _load_claims(
     nodes: Sequence[IRI],
-    limit: int,
     scope: Scope,
     now: datetime,
     as_of: datetime | None,
     believed_at: datetime | None,
     parts: Backends,
 ) -> tuple[BelievedClaim, ...]:
-    """Load the claims of an entity or the user, and those about it, as known at `believed_at`; if too many, what holds first."""
+    """Load the claims of an entity or the user, and those about it, as known at `believed_at`."""
     rows = parts.graph.select("library/claims_of", scope.readable, node=list(nodes))
     known_at = believed_at or now
     hidden = {row["claim"] for row in rows if "forgottenAt" in row and cast(datetime, row["forgottenAt"]) <= known_at}
@@ -466,8 +465,7 @@ def _load_claims(
     claims = [_to_believed_claim(row, names, scope, as_of or now, known_at) for row in stated]
     if as_of is not None:
         claims = [one for one in claims if one.state == "holds" and one.valid_at <= as_of]
-    claims.sort(key=lambda one: (one.state == "holds", one.valid_at, one.iri))
-    return tuple(sorted(claims[-limit:], key=lambda one: (one.valid_at, one.iri)))
+    return tuple(sorted(claims, key=lambda one: (one.valid_at, one.iri)))
 
 
 def _label(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Row]:

@@ -123,7 +123,7 @@ OWN += tuple(plugin.name_owners("pages"))
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
 MOST = 200
-"""Most claims, and most memories, on the page of a person or a thing."""
+"""Most memories on the page of a person or a thing."""
 LATEST = 12
 CHANGES = 6
 AROUND = 6
@@ -279,7 +279,7 @@ class Pages:
 
     def _list_changes(self) -> list[tuple[BelievedClaim, BelievedClaim]]:
         """List what of the user ended last, each claim with the one that took its place."""
-        history: Timeline | None = self._try(ShowTimeline, subject="me", limit=1000)
+        history: Timeline | None = self._try(ShowTimeline, subject="me", limit=1)
         claims = {one.iri: one for one in history.claims} if history else {}
         pairs = [(one, claims[one.by]) for one in claims.values() if one.invalid_at and one.by in claims]
         pairs.sort(key=lambda pair: pair[0].invalid_at or pair[0].valid_at, reverse=True)
@@ -318,15 +318,17 @@ class Pages:
 
     def show_node(self, iri: str) -> str:
         """Show one memory, note, thing, or any other node of the graph."""
-        try:
-            described = self._call(Get, iri=iri)
-        except NotFound:
-            scope = context().scope(namespace())
-            if iri != scope.user:
-                raise
-            # Of the user, who is always there, nothing may be said but what memories are about.
+        scope = context().scope(namespace())
+        if iri == scope.user:  # thousands of statements may point at the user, and none is shown
             described = Described(iri=scope.user, type="User", namespace=scope.namespace, properties=())
+        else:
+            described = self._call(Get, iri=iri)
         facts = _group_properties(described)
+        kind = described.type
+        if kind in ("Entity", "User"):
+            label = facts.get("name", ["you" if kind == "User" else shorten(described.iri)])[0]
+            truth = self._describe_truth(described)
+            return self._render("entity.html", node=described, facts=facts, label=label, **truth)
         around = self._call(Neighbours, nodes=[described.iri], limit=80)
         links = _list_links(described, around)
         label = next((one.label for one in around.nodes if one.iri == described.iri), shorten(described.iri))
@@ -337,7 +339,6 @@ class Pages:
             "label": label,
             "left_out": around.left_out,
         }
-        kind = described.type
         if kind == "Memory":
             history = self._try(ShowTimeline, subject=described.iri)
             itself = next((one for one in history.memories if one.iri == described.iri), None) if history else None
@@ -356,11 +357,6 @@ class Pages:
             hidden = ["expiredAt" in _group_properties(one) for one in read if one]
             states = {"is_forgotten": all(hidden) and bool(hidden), "some_forgotten": any(hidden) or not hidden}
             return self._render("note.html", **shown, sources=sources, **states)
-        if kind in ("Entity", "User"):
-            shown["links"] = [
-                one for one in links if one.node.kind not in ("Memory", "Note", "Claim")
-            ]  # told beside them
-            return self._render("entity.html", **shown, **self._describe_truth(described))
         return self._render("node.html", **shown)
 
     def _describe_truth(self, described: Described) -> dict[str, Any]:
@@ -376,7 +372,7 @@ class Pages:
             "own": own,
             "others": sorted((one for one in claims if one.owner != described.iri), key=lambda one: one.relation),
             "told": [one for one in memories if one.iri not in stated],
-            "earlier": history is not None and (history.earlier or len(claims) == MOST),
+            "earlier": history is not None and history.earlier > 0,
             "disputes": disputes,
             "disputed": {iri for one in disputes for iri in (one.one, one.other)},
         }
@@ -410,17 +406,24 @@ class Pages:
 
     def _link_claims(self, subject: str) -> Neighbourhood:
         """Return somebody or something, and those with whom it hangs together: a link for each claim that holds between two."""
-        history: Timeline = self._call(ShowTimeline, subject=subject, limit=MOST)
+        history: Timeline = self._call(ShowTimeline, subject=subject, limit=1)
         claims = [one for one in history.claims if one.state == "holds" and one.entity and not one.is_denied]
-        ends = [*history.iris, *(end for one in reversed(claims) for end in (one.owner, one.entity))]
+        ends = [*history.iris, *(end for one in reversed(claims) for end in (one.owner, one.entity) if end)]
         nodes = [*dict.fromkeys(ends)][:LINKED]
         links = dict.fromkeys(
             GraphLink(source=one.owner, target=one.entity, relation=one.relation)
             for one in claims
             if one.entity and {one.owner, one.entity} <= {*nodes}
         )
-        described = self._call(Neighbours, nodes=nodes, limit=0).nodes if links else ()
-        return Neighbourhood(nodes=described, links=tuple(links), left_out=len({*ends}) - len(nodes))
+        known = {one.iri: one for one in self._call(Entities, limit=1000)} if links else {}
+        said = {one.owner: one.name for one in claims} | {one.entity: one.value for one in claims}
+        described = (
+            GraphNode(iri=iri, label=known[iri].name, kind=known[iri].kind)
+            if iri in known
+            else GraphNode(iri=iri, label=said.get(iri, shorten(iri)), kind="User" if said.get(iri) == "you" else "")
+            for iri in nodes
+        )
+        return Neighbourhood(nodes=tuple(described), links=tuple(links), left_out=len({*ends}) - len(nodes))
 
     def show_map(self) -> str:
         """Show the map of the memory, with a link for each region."""
@@ -508,6 +511,7 @@ class Pages:
     def perform(self, name: str) -> ResponseReturnValue:
         """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
+        g.namespace_of_form = request.form.get("namespace")  # also of the links and buttons of the receipt
         operation = self._list_operations().get(name)
         if operation is None or not self._offers(name):
             raise NoPage
