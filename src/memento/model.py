@@ -1172,10 +1172,41 @@ class Believed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BelievedClaim:
+    """
+    One claim in a timeline: whose it is, its relation and its value, in the very `words` of the memory that states it.
+
+    `state` is as in `Believed`; `by` is the claim or memory that ended it. `entity` is the value, where the graph knows it as one.
+    """
+
+    iri: IRI
+    memory: IRI
+    owner: IRI
+    name: str
+    """Of its owner, for people: "you" for the user."""
+    relation: str
+    value: str
+    words: str
+    valid_at: datetime
+    created_at: datetime
+    state: Literal["holds", "ended", "corrected"]
+    entity: IRI | None = None
+    mood: str = "fact"
+    is_denied: bool = False
+    is_event: bool = False
+    invalid_at: datetime | None = None
+    retired_at: datetime | None = None
+    by: IRI | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """
     The history of a subject: its memories in the order in which they became true; `earlier` counts those that were left out.
 
+    `claims`, of an entity or the user, are what it is said to be and do, and those of others whose value it is, in the same
+    order; of more than 300, those that hold and the latest.
     `sparql`, if the question was what was true of an entity or the user at one time, is a query that returns the same memories.
     """
 
@@ -1183,6 +1214,7 @@ class Timeline:
     namespace: str
     iris: tuple[IRI, ...]
     memories: tuple[Believed, ...]
+    claims: tuple[BelievedClaim, ...] = ()
     earlier: int = 0
     sparql: str | None = None
 
@@ -1595,11 +1627,12 @@ class Forgotten:
 
     `still_told` are notes that still contain what was erased, since other memories come from them. `cases` are those that were made
     with what was erased: they are erased as well, since their plans and results may contain it. An erasure has a `receipt`.
-    `claims` were forgotten alone.
+    `claims` were forgotten alone. `restored` are those that hold again, since what had ended them is taken back, with their texts.
     """
 
     memories: tuple[IRI, ...]
     notes: tuple[IRI, ...] = ()
+    restored: Mapping[IRI, str] = field(default_factory=dict)
     erased: bool = False
     receipt: Receipt | None = None
     still_told: tuple[IRI, ...] = ()

@@ -179,3 +179,28 @@ def test_a_description_in_the_words_of_a_model_loses_the_sentence_too(tmp_path: 
         memento.forget(home.memories[0], erase=True)
 
         assert description(memento) == "Danny is an engineer at Acme."
+
+
+def test_all_that_a_note_ended_holds_again_when_it_is_taken_back(memento: Memento) -> None:
+    [job] = memento.note("I work at Google.", at="2024-01-08").memories
+    [both] = memento.note("My rent is 700 euros. My dentist is Dr. Costa.", at="2024-05-01").memories
+    told = memento.note("I work at Microsoft now. My rent is 800 euros.", at="2025-03-03")
+    assert told.note and job in told.invalidated
+    assert [one.words for one in memento.timeline("me").memories[1].ended] == ["My rent is 700 euros"]
+
+    gone = memento.forget(told.note, restore=True)
+
+    assert gone.memories == told.memories
+    assert gone.restored == {job: "I work at Google.", both: "My rent is 700 euros. My dentist is Dr. Costa."}
+    assert {one.iri: one.state for one in memento.timeline("me").memories} == {job: "holds", both: "holds"}
+    assert all(not one.ended for one in memento.timeline("me").memories)
+    assert memento.admin.check() == ()
+
+
+def test_a_correction_that_is_taken_back_leaves_what_was_said_before(memento: Memento) -> None:
+    [wrong] = memento.note("I live in Lisbon.").memories
+    right = memento.correct(wrong, "I live in Porto.")
+
+    assert memento.forget(right.memories[0], restore=True).restored == {wrong: "I live in Lisbon."}
+    assert [one.content for one in memento.list()] == ["I live in Lisbon."]
+    assert memento.forget(wrong, restore=True).restored == {}

@@ -138,3 +138,33 @@ def test_a_subject_goes_by_a_part_of_its_name_where_only_one_has_it(memento: Mem
         memento.timeline("anna")
     with pytest.raises(NotFound, match="Smyth"):
         memento.timeline("Anna Smyth")
+
+
+def test_a_history_says_what_is_claimed_since_when_and_what_ended_it(worker: Memento) -> None:
+    found = worker.timeline("me")
+
+    assert [(one.name, one.relation, one.value, one.state) for one in found.claims] == [
+        ("you", "work at", "Siemens", "ended"),
+        ("you", "work at", "Google", "ended"),
+        ("you", "work at", "Microsoft", "holds"),
+    ]
+    assert [one.memory for one in found.claims] == [one.iri for one in found.memories]
+    assert found.claims[0].by == found.claims[1].iri
+    assert found.claims[0].invalid_at == found.claims[1].valid_at
+    assert found.claims[2].words == "I work at Microsoft"
+    assert found.claims[2].invalid_at is None
+
+
+def test_the_claims_of_an_entity_are_also_those_whose_value_it_is(worker: Memento) -> None:
+    [claim] = worker.timeline("Google").claims
+
+    assert (claim.name, claim.entity) == ("you", worker.timeline("Google").iris[0])
+
+
+def test_claims_are_those_of_the_asked_time_as_known_at_the_asked_time(worker: Memento) -> None:
+    assert [one.value for one in worker.timeline("me", as_of="2023-01-01").claims] == ["Google"]
+    assert worker.timeline("me", believed_at="2021-01-01").claims == ()
+
+    [known] = worker.timeline("me", as_of="2023-01-01", believed_at=now() + timedelta(days=1)).claims
+    worker.forget(known.memory)
+    assert "Google" not in [one.value for one in worker.timeline("me").claims]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
@@ -18,6 +18,7 @@ from memento.graph.store import Row
 from memento.iris import IRI, MEM, TYPE, namespace_of, parse_iri, relation_name
 from memento.model import (
     Believed,
+    BelievedClaim,
     Described,
     Ended,
     Filter,
@@ -168,6 +169,7 @@ def build_timeline(
         namespace=scope.namespace,
         iris=tuple(iris),
         memories=tuple(memories),
+        claims=_load_claims(iris, scope, now, as_of, believed_at, parts) if is_about else (),
         earlier=max(len(ids) - limit, 0),
         sparql=_explain_as_query(iris, as_of, believed_at) if is_about and as_of else None,
     )
@@ -435,6 +437,70 @@ def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed
         successor=cast("IRI | None", row.get("successor")) if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
         retired_at=retired if known else None,
+    )
+
+
+def _load_claims(
+    nodes: Sequence[IRI],
+    scope: Scope,
+    now: datetime,
+    as_of: datetime | None,
+    believed_at: datetime | None,
+    parts: Backends,
+) -> tuple[BelievedClaim, ...]:
+    """Load the claims of an entity or the user, and those about it, as known at `believed_at`."""
+    rows = parts.graph.select("library/claims_of", scope.readable, node=list(nodes))
+    known_at = believed_at or now
+    hidden = {row["claim"] for row in rows if "forgottenAt" in row and cast(datetime, row["forgottenAt"]) <= known_at}
+    # The first end counts, because there may be two.
+    ends = {row["claim"]: row for row in reversed(rows) if "retiredAt" in row}
+    stated = [
+        {**row, **ends.get(row["claim"], {})}
+        for row in rows
+        if "words" in row and row["claim"] not in hidden and cast(datetime, row["createdAt"]) <= known_at
+    ]
+    names = {
+        row["node"]: str(row["label"]) for row in _label([cast(IRI, row["owner"]) for row in stated], scope, parts)
+    }
+    claims = [_to_believed_claim(row, names, scope, as_of or now, known_at) for row in stated]
+    if as_of is not None:
+        claims = [one for one in claims if one.state == "holds" and one.valid_at <= as_of]
+    return tuple(sorted(claims, key=lambda one: (one.valid_at, one.iri)))
+
+
+def _label(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Row]:
+    distinct = list(dict.fromkeys(nodes))
+    rows = parts.graph.select("library/labels", scope.readable, node=distinct) if distinct else []
+    return [row for row in rows if "label" in row]
+
+
+def _to_believed_claim(
+    row: Row, names: Mapping[Value, str], scope: Scope, true_at: datetime, known_at: datetime
+) -> BelievedClaim:
+    retired = cast("datetime | None", row.get("retiredAt"))
+    known = retired is None or retired <= known_at
+    invalid = cast("datetime | None", row.get("invalidAt")) if known else None
+    corrected = known and row.get("mode") == "correction"
+    owner = cast(IRI, row["owner"])
+    return BelievedClaim(
+        iri=cast(IRI, row["claim"]),
+        memory=cast(IRI, row["memory"]),
+        owner=owner,
+        name="you" if owner == scope.user else names.get(owner, str(owner)),
+        relation=str(row["relation"]),
+        value=str(row.get("value", "")),
+        words=str(row["words"]),
+        valid_at=cast(datetime, row["validAt"]),
+        created_at=cast(datetime, row["createdAt"]),
+        state="corrected" if corrected else "ended" if invalid and invalid <= true_at else "holds",
+        entity=cast("IRI | None", row.get("entity")),
+        mood=str(row.get("mood", "fact")),
+        is_denied=row.get("isDenied") is True,
+        is_event=row.get("isEvent") is True,
+        invalid_at=invalid,
+        retired_at=retired if known else None,
+        by=cast("IRI | None", row.get("by")) if known else None,
+        reason=str(row["reason"]) if known and "reason" in row else None,
     )
 
 

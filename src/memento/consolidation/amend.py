@@ -6,6 +6,7 @@ which entities a corrected text names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
@@ -304,6 +305,19 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
         invalidator=new_iri,
         contents={iri: str(said[0]) for iri, statements in both.items() if (said := statements.get(MEM.content))},
     )
+
+
+def restore_ended(iri: str, scope: Scope, now: datetime, parts: Backends) -> dict[IRI, str]:
+    """Let all hold again that a memory, or the memories of a note, have ended; return those memories, with their texts."""
+    rows = parts.graph.select("library/memories_of", [scope.graph], node=parse_iri(iri))
+    memories = list(dict.fromkeys(row["memory"] for row in rows))
+    acts = parts.graph.select("consolidation/ended_by", [scope.graph], memory=memories) if memories else []
+    restored: dict[IRI, str] = {}
+    for act in acts:
+        with suppress(NotFound):  # undone together with one before
+            done = undo(str(act["invalidation"]), scope, now, parts)
+            restored[done.restored] = done.contents.get(done.restored, "")
+    return restored
 
 
 def _goes_with(row: Row, first: Row, *, is_alone: bool) -> bool:

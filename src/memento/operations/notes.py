@@ -296,6 +296,10 @@ class Forget(Operation["model.Forgotten"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404,)
 
     iri: Annotated[Iri, Meta(description="a memory, a claim, a note, or an agent as `sources` names it")]
+    restore: Annotated[
+        bool,
+        Meta(description="also take back what it had ended: all of that holds again, as if it had never been said"),
+    ] = False
     erase: Annotated[
         bool, Meta(description="also delete its content, and the note when nothing else derives from it")
     ] = False

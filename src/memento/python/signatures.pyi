@@ -2515,6 +2515,7 @@ class Everyday:
     def forget(
         self,
         iri: str,
+        restore: bool = False,
         erase: bool = False,
         confirm: bool = False,
         *,
@@ -2528,6 +2529,7 @@ class Everyday:
 
         Args:
             iri: a memory, a claim, a note, or an agent as `sources` names it
+            restore: also take back what it had ended: all of that holds again, as if it had never been said
             erase: also delete its content, and the note when nothing else derives from it
             confirm: required if the IRI is an agent, since everything it made is hidden
             namespace: the namespace; default that of the caller

@@ -17,12 +17,13 @@ from werkzeug.test import TestResponse
 
 from conftest import OFFLINE
 from kept import keep
+from memento.interfaces.proxy.blocks import Block, Sticky
 from memento.interfaces.web import pages
 from memento.interfaces.web.app import create_app
 from memento.model import CapturedTurn
 from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
-from memento.settings import CaptureSettings
+from memento.settings import CaptureSettings, GateSettings
 from memento.time import now
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -333,6 +334,21 @@ def test_the_page_of_prompts_says_that_nothing_is_kept_where_nothing_is(web: Fla
     assert shown.status_code == 200 and "Nothing was put into a prompt yet" in shown.text
 
 
+def test_the_page_of_prompts_links_the_memories_of_each_block(tmp_path: Path) -> None:
+    with open_memento(tmp_path, configured=OFFLINE) as opened:
+        assert isinstance(opened, Memento)
+        [memory] = opened.note("I keep bees.").memories
+        sticky = Sticky(opened.service.datadir, 10)
+        block = Block(text="<memento>\\nyou: I keep bees.", behind=False, memories=1, made=now().timestamp())
+        sticky.put(b"turn", block, [memory])
+        with create_app(opened.service).test_client() as web:
+            page = web.get("/prompts", headers=BROWSER).text
+        sticky.close()
+    shown = page.partition('class="meta"')[2]
+    assert "1 memory ·" in shown and "tokens" in shown
+    assert f'href="/memory/{memory}"' in shown and "I keep bees." in shown.partition("<details>")[0]
+
+
 def test_files_of_the_pages_are_there_for_ever_and_nothing_else_is(web: FlaskClient) -> None:
     page = web.get("/graph", headers=BROWSER).text
     addresses = re.findall(r'(?:src|href)="(/static/pages/[^"]+)"', page)
@@ -392,6 +408,34 @@ def test_a_text_as_long_as_a_book_is_shown_whole_on_its_own_page_alone(tmp_path:
     assert book.strip() in unescape(whole)
 
 
+def test_what_is_only_near_a_question_is_not_shown_as_an_answer(tmp_path: Path) -> None:
+    strict = replace(OFFLINE, gate=GateSettings(base=0.99, floor=0.99))  # opens for nothing but what surely answers
+    with open_memento(tmp_path, configured=strict) as opened:
+        assert isinstance(opened, Memento)
+        for note in ("My dentist is Dr Okafor.", "My dentist has a new assistant.", "The cellar floods in November."):
+            opened.note(note, at="2025-03-03")
+        with create_app(opened.service).test_client() as web:
+            page = web.get("/search?q=Which+dentists+have+a+new+car%3F", headers=BROWSER, buffered=True).text
+    before, after = page.split("Nothing told answers this. Nearest to it:")
+    assert "dentist has" not in before.partition('class="results"')[2] and "No memory answers" not in before
+    assert "My dentist" in after and ">nearest</span>" in after
+
+
+@pytest.mark.parametrize(
+    "text, addressed",
+    [
+        ("USER lives in Oslo. USER has a dog.", "You live in Oslo. You have a dog."),
+        ("Ann met USER's sister, and USER was ill.", "Ann met your sister, and you were ill."),
+        ("The user misses Rome.", "You miss Rome."),
+        ("USER", "you"),
+        ("I live in Oslo.", "I live in Oslo."),
+        ("USERNAME is taken.", "USERNAME is taken."),
+    ],
+)
+def test_a_text_that_a_model_wrote_of_the_user_addresses_the_user(text: str, addressed: str) -> None:
+    assert pages.address_user(text) == addressed
+
+
 def test_a_case_that_is_erased_goes_from_the_page_that_shows_it(tmp_path: Path) -> None:
     with open_memento(tmp_path, configured=OFFLINE) as opened:
         assert isinstance(opened, Memento)
@@ -402,5 +446,4 @@ def test_a_case_that_is_erased_goes_from_the_page_that_shows_it(tmp_path: Path) 
             form = {"csrf": secret_of(page), "case": case.iri, "erase": "true"}
             receipt = web.post("/do/forget_case", data=form, headers={"HX-Request": "true"}).text
     assert "Erased." in receipt
-    for part in ("said", "told"):
-        assert f'id="{part}"' in page.text and f'id="{part}" hx-swap-oob="delete"' in receipt
+    assert 'id="page"' in page.text and 'id="page" hx-swap-oob="delete"' in receipt

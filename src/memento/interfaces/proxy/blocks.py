@@ -119,14 +119,17 @@ class Sticky:
 
         return (self._attempt(select_blocks) if keys and self._path.exists() else None) or {}
 
-    def list_latest(self, limit: int) -> list[Block]:
-        """List the blocks that were put into prompts last, latest first."""
+    def list_latest(self, limit: int) -> list[tuple[Block, list[str]]]:
+        """List the blocks that were put into prompts last, latest first, each with the IRIs of what it shows."""
 
-        def select_latest(db: sqlite3.Connection) -> list[Block]:
-            rows = db.execute("SELECT text, behind, memories, made FROM block ORDER BY made DESC LIMIT ?", (limit,))
+        def select_latest(db: sqlite3.Connection) -> list[tuple[Block, list[str]]]:
+            columns = "SELECT key, text, behind, memories, made FROM block ORDER BY made DESC LIMIT ?"
             return [
-                Block(text=text, behind=bool(behind), memories=memories, made=made)
-                for text, behind, memories, made in rows.fetchall()
+                (
+                    Block(text=text, behind=bool(behind), memories=memories, made=made),
+                    [iri for (iri,) in db.execute("SELECT iri FROM shown WHERE key = ?", (key,))],
+                )
+                for key, text, behind, memories, made in db.execute(columns, (limit,)).fetchall()
             ]
 
         return (self._attempt(select_latest) if self._path.exists() else None) or []

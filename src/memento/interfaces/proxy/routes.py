@@ -67,8 +67,8 @@ class Proxy:
         """Return the target of each protocol that is served: scheme, host and port."""
         return {protocol: upstream.origin for protocol, upstream in self._upstreams.items()}
 
-    def list_prompts(self, limit: int) -> list[Block]:
-        """List the blocks that were put into prompts last, of every tenant, latest first; empty if `proxy.blocks` is 0."""
+    def list_prompts(self, limit: int) -> list[tuple[Block, list[str]]]:
+        """List the blocks put into prompts last, of every tenant, with what each shows; empty if `proxy.blocks` is 0."""
         return self._sticky.list_latest(limit)
 
     def close(self) -> None:

@@ -1,5 +1,5 @@
 """
-The web pages: search, memories, things, a timeline, the graph, the map, reviews, prompts, tokens, health.
+The web pages: search, what is true of somebody, memories, the graph, the map, reviews, prompts, tokens, health.
 
 *Flow:* an address → operations, called as by every interface → a template. A button sends a form to `/do/<operation>`, which is
 parsed as that operation; the answer is a receipt. `/docs/` serves the files that `make site` or the build of the wheel created.
@@ -43,7 +43,7 @@ from memento.interfaces.web.rest import build, read_form, respond
 from memento.interfaces.web.vocabulary import describe_page, wants_page
 from memento.interfaces.web.yasgui import Bundle
 from memento.iris import shorten
-from memento.model import Described, GraphNode, Neighbourhood, Region, Timeline
+from memento.model import BelievedClaim, Described, GraphLink, GraphNode, Neighbourhood, Region, Scope, Timeline
 from memento.ontology import load_terms
 from memento.operations import TABLE, Operation, list_operations
 from memento.operations.base import FILTERS, route_of, summary_of
@@ -123,8 +123,13 @@ SHARED += tuple(_address for _address, is_shared in _plugged.items() if is_share
 
 PHASES = ("land", "anchor", "expand", "distill", "trace")
 PAGE = 50
+MOST = 200
+"""Most memories on the page of a person or a thing."""
 LATEST = 12
+CHANGES = 6
 AROUND = 6
+LINKED = 30
+"""Most nodes of the graph of somebody's claims: so many have labels that one can read."""
 BUNDLE = Bundle("pages")
 MARK = "<!-- what follows takes longer -->"
 
@@ -240,6 +245,7 @@ class Pages:
             "name": lambda iri: str(iri).rpartition("/")[2].rpartition("#")[2].rpartition(":")[2],
             "count": count_noun,
             "relation": _label_relation,
+            "you": address_user,
         }
 
     def _add_plugged(self, app: Flask, routes: Blueprint, address: str, show: ShowPage) -> None:
@@ -280,14 +286,26 @@ class Pages:
 
     # Views
 
-    def show_home(self) -> str:
-        """Show the search box, the note box, and the latest memories."""
-        return self._render(
+    def show_home(self) -> ResponseReturnValue:
+        """Show the search box, the note box, what changed, and the latest memories. The boxes are sent before the rest is read."""
+        status = self._call(Status)
+        due = {"note": status.pending + status.failed, "proposal": status.proposals, "dispute": status.contradictions}
+        return self._stream(
             "home.html",
-            status=self._call(Status),
+            status=status,
+            waiting=[count_noun(number, noun) for noun, number in due.items() if number],
+            changes=self._list_changes,
             latest=self._call(List, limit=LATEST),
             entities=self._call(Entities, limit=LATEST),
         )
+
+    def _list_changes(self) -> list[tuple[BelievedClaim, BelievedClaim]]:
+        """List what of the user ended last, each claim with the one that took its place."""
+        history: Timeline | None = self._try(ShowTimeline, subject="me", limit=1)
+        claims = {one.iri: one for one in history.claims} if history else {}
+        pairs = [(one, claims[one.by]) for one in claims.values() if one.invalid_at and one.by in claims]
+        pairs.sort(key=lambda pair: pair[0].invalid_at or pair[0].valid_at, reverse=True)
+        return pairs[:CHANGES]
 
     def show_search(self) -> ResponseReturnValue:
         """Show the memories for a question, the phases, and the reasons. The top of the page is sent before the recall is done."""
@@ -295,6 +313,8 @@ class Pages:
         if not asked.get("q"):
             return self._render("search.html", asked=asked)
         values = {**asked, "question": asked["q"], "explain": "true"}
+        if request.headers.get("HX-Request"):  # what is typed so far, or the same once more
+            values["counts"] = "false"
         question, held = cast(Recall, read_form(Recall, _to_form(values, without=("q",)))), context()
         held.read_filter(question)  # raise for a wrong filter before anything is sent
         held.scope(question.namespace)
@@ -308,9 +328,7 @@ class Pages:
             most = max((sum(one.why.values()) for one in found.memories), default=1.0) or 1.0
             return {"found": found, "phases": phases, "most": most, "longest": max(ms for _, ms in phases)}
 
-        name, shown = self._prepare("search.html", asked=asked, recall=recall)
-        _secret_of_forms()  # sets the cookie, which must be sent before the forms
-        return Response(_join_pieces(stream_template(name, **shown)), mimetype="text/html")
+        return self._stream("search.html", asked=asked, recall=recall)
 
     def show_memories(self) -> str:
         """List memories by filters, newest first."""
@@ -322,20 +340,36 @@ class Pages:
 
     def show_node(self, iri: str) -> str:
         """Show one memory, note, thing, or any other node of the graph."""
-        described = self._call(Get, iri=iri)
+        scope = context().scope(namespace())
+        if iri == scope.user:  # thousands of statements may point at the user, and none is shown
+            described = Described(iri=scope.user, type="User", namespace=scope.namespace, properties=())
+        else:
+            described = self._call(Get, iri=iri)
         facts = _group_properties(described)
+        kind = described.type
+        if kind in ("Entity", "User"):
+            label = facts.get("name", ["you" if kind == "User" else shorten(described.iri)])[0]
+            truth = self._describe_truth(described)
+            return self._render("entity.html", node=described, facts=facts, label=label, **truth)
         around = self._call(Neighbours, nodes=[described.iri], limit=80)
         links = _list_links(described, around)
         label = next((one.label for one in around.nodes if one.iri == described.iri), shorten(described.iri))
-        shown = {"node": described, "facts": facts, "links": links, "label": label, "left_out": around.left_out}
-        kind = described.type
+        shown: dict[str, Any] = {
+            "node": described,
+            "facts": facts,
+            "links": links,
+            "label": label,
+            "left_out": around.left_out,
+        }
         if kind == "Memory":
             history = self._try(ShowTimeline, subject=described.iri)
+            itself = next((one for one in history.memories if one.iri == described.iri), None) if history else None
             return self._render(
                 "memory.html",
                 **shown,
                 history=history,
-                ended=next((one.ended for one in history.memories if one.iri == described.iri), ()) if history else (),
+                itself=itself,
+                ended=itself.ended if itself else (),
                 sources=self._try(Sources, iri=described.iri) or (),
                 panels=self._show_panels(described.iri),
             )
@@ -345,22 +379,30 @@ class Pages:
             hidden = ["expiredAt" in _group_properties(one) for one in read if one]
             states = {"is_forgotten": all(hidden) and bool(hidden), "some_forgotten": any(hidden) or not hidden}
             return self._render("note.html", **shown, sources=sources, **states)
-        if kind in ("Entity", "User"):
-            history = self._try(ShowTimeline, subject=described.iri, limit=100)
-            return self._render("entity.html", **shown, history=history)
         return self._render("node.html", **shown)
 
+    def _describe_truth(self, described: Described) -> dict[str, Any]:
+        """Return what is true of somebody or something, what was, and what is disputed, for its page."""
+        history: Timeline | None = self._try(ShowTimeline, subject=described.iri, limit=MOST)
+        memories, claims = (history.memories, history.claims) if history else ((), ())
+        stated = {one.memory for one in claims}
+        known = stated | {one.iri for one in memories}
+        disputes = [one for one in self._call(Disputes, limit=1000) if one.one in known or one.other in known]
+        own = sorted((one for one in claims if one.owner == described.iri), key=lambda one: one.relation)
+        return {
+            "is_user": described.type == "User",
+            "own": own,
+            "others": sorted((one for one in claims if one.owner != described.iri), key=lambda one: one.relation),
+            "told": [one for one in memories if one.iri not in stated],
+            "earlier": history is not None and history.earlier > 0,
+            "disputes": disputes,
+            "disputed": {iri for one in disputes for iri in (one.one, one.other)},
+        }
+
     def show_timeline(self) -> str:
-        """Show the history of a subject on both axes of time."""
-        asked = _read_arguments("subject", "limit")
-        subject = asked.setdefault("subject", "me")
-        history: Timeline | None = None
-        problem = None
-        try:
-            history = handle(read_form(ShowTimeline, _to_form({"limit": "100", **asked})), context())
-        except NotFound as error:
-            problem = str(error)
-        return self._render("timeline.html", asked=asked, subject=subject, history=history, problem=problem)
+        """Show the page of a subject by its name; without one, the user's."""
+        subject = _read_arguments("subject").get("subject", "me")
+        return self.show_node(self._call(ShowTimeline, subject=subject, limit=1).iris[0])
 
     def show_graph(self) -> str:
         """Show the empty graph page, which its script fills."""
@@ -374,15 +416,36 @@ class Pages:
         if asked.get("q"):
             found = self._call(Recall, question=asked["q"], k=12, counts=False)
             nodes = [one.iri for one in found.memories]
-        elif asked.get("node"):
-            nodes = [asked["node"]]
         elif asked.get("start"):
             return respond(self._call(FindPath, start=asked["start"], end=asked.get("end") or ""))
         else:
-            nodes = [one.iri for one in self._call(Entities, limit=LATEST)]
+            if limit is None and (claimed := self._link_claims(asked.get("node", "me"))).links:
+                return respond(claimed)
+            nodes = [asked["node"]] if asked.get("node") else [one.iri for one in self._call(Entities, limit=LATEST)]
         return respond(
             self._call(Neighbours, nodes=nodes, limit=AROUND if limit is None else limit) if nodes else _NOTHING
         )
+
+    def _link_claims(self, subject: str) -> Neighbourhood:
+        """Return somebody or something, and those with whom it hangs together: a link for each claim that holds between two."""
+        history: Timeline = self._call(ShowTimeline, subject=subject, limit=1)
+        claims = [one for one in history.claims if one.state == "holds" and one.entity and not one.is_denied]
+        ends = [*history.iris, *(end for one in reversed(claims) for end in (one.owner, one.entity) if end)]
+        nodes = [*dict.fromkeys(ends)][:LINKED]
+        links = dict.fromkeys(
+            GraphLink(source=one.owner, target=one.entity, relation=one.relation)
+            for one in claims
+            if one.entity and {one.owner, one.entity} <= {*nodes}
+        )
+        known = {one.iri: one for one in self._call(Entities, limit=1000)} if links else {}
+        said = {one.owner: one.name for one in claims} | {one.entity: one.value for one in claims}
+        described = (
+            GraphNode(iri=iri, label=known[iri].name, kind=known[iri].kind)
+            if iri in known
+            else GraphNode(iri=iri, label=said.get(iri, shorten(iri)), kind="User" if said.get(iri) == "you" else "")
+            for iri in nodes
+        )
+        return Neighbourhood(nodes=tuple(described), links=tuple(links), left_out=len({*ends}) - len(nodes))
 
     def show_map(self) -> str:
         """Show the map of the memory, with a link for each region."""
@@ -401,12 +464,21 @@ class Pages:
         """Show the blocks that were put into prompts last, and their cost."""
         context().require_owner("blocks of every tenant are kept together")
         blocks = [
-            (datetime.fromtimestamp(one.made, UTC), one.memories, count_tokens(text), text)
-            for one in self._proxy.list_prompts(PAGE)
-            for text in [json.loads(f'"{one.text}"')]
+            (
+                datetime.fromtimestamp(one.made, UTC),
+                one.memories,
+                count_tokens(text := json.loads(f'"{one.text}"')),
+                text,
+                [iri for iri in iris if iri.startswith("urn:memento:memory:")],
+            )
+            for one, iris in self._proxy.list_prompts(PAGE)
         ]
+        shown = [*dict.fromkeys(iri for block in blocks for iri in block[4])][:500]
+        nodes = {one.iri: one for one in (self._call(Neighbours, nodes=shown, limit=0).nodes if shown else ())}
         counts = telemetry.tally("proxy.")
-        return self._render("prompts.html", blocks=blocks, counts=counts, kept=self._service.settings.proxy.blocks)
+        return self._render(
+            "prompts.html", blocks=blocks, nodes=nodes, counts=counts, kept=self._service.settings.proxy.blocks
+        )
 
     def show_tokens(self) -> str:
         """Show the tokens."""
@@ -450,6 +522,7 @@ class Pages:
     def perform(self, name: str) -> ResponseReturnValue:
         """Run the operation of a button, and answer with a receipt."""
         _require_own_form()
+        g.namespace_of_form = request.form.get("namespace")  # also of the links and buttons of the receipt
         operation = self._list_operations().get(name)
         if operation is None or not self._offers(name):
             raise NoPage
@@ -512,12 +585,19 @@ class Pages:
         name, values = self._prepare(template, **shown)
         return render_template(name, **values)
 
+    def _stream(self, template: str, **shown: Any) -> Response:
+        """Send a page up to `MARK` before what follows it is made."""
+        name, values = self._prepare(template, **shown)
+        _secret_of_forms()  # sets the cookie, which must be sent before the forms
+        return Response(_join_pieces(stream_template(name, **values)), mimetype="text/html")
+
     def _prepare(self, template: str, **shown: Any) -> tuple[str, dict[str, Any]]:
         """Return a template and its variables, with those that every page needs."""
         access = context().access if "context" in g else None
         return template, {
             "version": __version__,
-            "plugged": self._plugged,
+            "plugged": [(address.strip("/").capitalize(), address) for address in self._plugged],
+            "me": f"/memory/{Scope(tenant=access.tenant).user}" if access else "/",
             "offers": self._offers,
             "notice": self._notice(),
             "file": BUNDLE.locate,
@@ -691,6 +771,49 @@ def _list_links(described: Described, around: Neighbourhood) -> list[Link]:
         for other in [one.target if one.source == described.iri else one.source]
     ]
     return sorted(links, key=lambda one: (one.relation, one.is_back))
+
+
+_USER = re.compile(r"(?P<opens>(?:^|[.!?]\s+)(?P<the>The user|USER)\b)|\b(?:the user|USER)\b")
+_SAID_OF = re.compile(r"(?P<poss>['’]s)\b|\s(?P<verb>[a-z]+)\b")
+_VERBS = {"is": "are", "was": "were", "has": "have", "does": "do", "isn": "aren", "wasn": "weren", "hasn": "haven"}
+_NO_VERBS = frozenset(("always", "sometimes", "perhaps", "besides", "thus", "this", "its", "his"))
+
+
+def address_user(text: str) -> str:
+    """
+    Return a text for the user to read: "you", where a model wrote of "USER" in the third person.
+
+    >>> address_user("USER works at Google."), address_user("Anna told USER's story."), address_user("USER")
+    ('You work at Google.', "Anna told your story.", 'you')
+    """
+    if text == "USER":
+        return "you"
+    parts, end = [], 0
+    for found in _USER.finditer(text):
+        opening = text[found.start() : found.start("the")] if found["opens"] else ""
+        you, stop = ("You" if found["opens"] else "you"), found.end()
+        after = _SAID_OF.match(text, stop)
+        if after and after["poss"]:
+            you, stop = f"{you}r", after.end()
+        elif after and (after["verb"] in _VERBS or (found["opens"] and after["verb"].endswith("s"))):
+            you, stop = f"{you} {_to_second_person(after['verb'])}", after.end()
+        parts += [text[end : found.start()], opening, you]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _to_second_person(verb: str) -> str:
+    """
+    Return the form of a verb that follows "you".
+
+    >>> [_to_second_person(one) for one in ("is", "has", "works", "carries", "watches", "misses", "always")]
+    ['are', 'have', 'work', 'carry', 'watch', 'miss', 'always']
+    """
+    if verb in _VERBS or verb in _NO_VERBS or verb.endswith("ss"):
+        return _VERBS.get(verb, verb)
+    if verb.endswith("ies"):
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes", "oes")) else verb[:-1]
 
 
 @cache

@@ -96,8 +96,9 @@ def graphs_of_caller() -> Graphs:
 
 
 def namespace() -> str | None:
-    """Return the namespace that the request names in a parameter or a header."""
-    return request.args.get("namespace") or request.headers.get("Memento-Namespace") or None
+    """Return the namespace that the request names in a parameter or a header, or that the form of a page named."""
+    named = request.args.get("namespace") or request.headers.get("Memento-Namespace")
+    return named or g.get("namespace_of_form") or None
 
 
 def read_object(*known: str) -> Record:

@@ -194,11 +194,12 @@ def forget(operation: notes.Forget, context: Context) -> Forgotten:
     with context.service.writing:
         scope = context.scope(operation.namespace, "write")
         now = context.stores.clock()
+        restored = amend.restore_ended(operation.iri, scope, now, context.stores) if operation.restore else {}
         gone = forget_iri(operation.iri, scope, operation.erase, now, context.stores, confirm=operation.confirm)
         if gone.erased:
             gone = replace(gone, receipt=_write_receipt(gone, scope, now, context))
     context.service.maps.record(scope, f"forgot {len(gone.memories):,}")
-    return gone
+    return replace(gone, restored=restored) if restored else gone
 
 
 @handles(notes.ForgetTagged)

@@ -16,26 +16,55 @@ const address = (path, values) => {
   return query ? `${path}?${query}` : path;
 };
 
+let scale = 1; // a label has the same size on the screen, however far the graph is zoomed out
+const LINE = 24; // letters of a line of a label
+
 function style() {
   const ink = getComputedStyle(document.body).color;
   const ground = getComputedStyle(box).backgroundColor;
-  const line = dark.matches ? "#4a5665" : "#b9c2cc";
+  const line = dark.matches ? "#7d8ba0" : "#8795a5";
   return [
-    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "text-outline-color": ground, "text-outline-width": 2, width: 20, height: 20, "min-zoomed-font-size": 8 } },
+    { selector: "node", style: { "background-color": (node) => COLOURS[node.data("kind")] ?? "#8aa0b4", label: (node) => shorten(node.data("label"), 34), color: ink, "font-size": 13 * scale, "font-family": "system-ui, sans-serif", "text-wrap": "wrap", "text-max-width": 7 * LINE * scale, "text-valign": "bottom", "text-margin-y": 4 * scale, "text-outline-color": ground, "text-outline-width": 2 * scale, width: 20, height: 20 } },
+    { selector: "node.unnamed", style: { "text-opacity": 0 } },
     { selector: "node[kind = 'Memory']", style: { shape: "round-rectangle", width: 22, height: 17 } },
     { selector: "node[kind = 'Note']", style: { shape: "rectangle", width: 14, height: 17 } },
     { selector: "node[?isPast]", style: { "background-opacity": 0.35, "border-width": 1, "border-style": "dashed", "border-color": ink } },
-    { selector: "node:selected", style: { "border-width": 3, "border-color": ink, "border-style": "solid" } },
-    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : spell(edge.data("relation"))), color: ink, "font-size": 10, "text-opacity": 0.75, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2, "min-zoomed-font-size": 9 } },
+    { selector: "node:selected", style: { "text-opacity": 1, "z-index": 1, "border-width": 3, "border-color": ink, "border-style": "solid" } },
+    { selector: "edge", style: { width: 1.2, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier", label: (edge) => (QUIET.has(edge.data("relation")) ? "" : spell(edge.data("relation"))), color: ink, "font-size": 11 * scale, "text-opacity": graph?.edges().length > 25 ? 0 : 0.85, "text-rotation": "autorotate", "text-outline-color": ground, "text-outline-width": 2 * scale } },
+    { selector: "edge.named", style: { "text-opacity": 1, "z-index": 1 } },
     { selector: "edge[relation = 'rival'], edge[relation = 'contradicts']", style: { "line-color": "#c0392b", "target-arrow-color": "#c0392b" } },
     { selector: "edge[relation = 'invalidates']", style: { "line-style": "dashed" } },
   ];
 }
 
-const graph = cytoscape({ container: box, style: style(), minZoom: 0.15, maxZoom: 4, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: 1 });
+let graph = null;
+graph = cytoscape({ container: box, style: style(), minZoom: 0.15, maxZoom: 4, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: 1 });
 dark.addEventListener("change", () => graph.style(style()));
 window.memoryGraph = graph; // for tests
 new ResizeObserver(() => graph.resize()).observe(box);
+
+// Names nodes in readable letters: first those with the most links, then whichever have room left.
+function nameNodes() {
+  scale = 1 / graph.zoom();
+  graph.style(style());
+  const taken = [];
+  graph.batch(() => {
+    for (const node of graph.nodes().sort((one, other) => other.degree() - one.degree())) {
+      const letters = shorten(node.data("label"), 34).length;
+      const { x, y } = node.renderedPosition();
+      const half = (7 * Math.min(letters, LINE)) / 2;
+      const label = { left: x - half, right: x + half, top: y, bottom: y + 12 + 15 * Math.ceil(letters / LINE) };
+      const isFree = taken.every((one) => label.right < one.left || one.right < label.left || label.bottom < one.top || one.bottom < label.top);
+      node.toggleClass("unnamed", !isFree);
+      if (isFree) taken.push(label);
+    }
+  });
+}
+let waiting;
+graph.on("zoom", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(nameNodes, 100);
+});
 
 async function load(values) {
   said.textContent = "Loading…";
@@ -89,7 +118,9 @@ function arrange(isFirst) {
     if (isFirst) graph.layout({ name: "preset", positions: spiral(), fit: true, padding: 30 }).run();
     return;
   }
-  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: 900, componentSpacing: 70 }).run();
+  scale = 1;
+  graph.style(style());
+  graph.layout({ name: "cose", animate: false, randomize: isFirst, fit: true, padding: 30, nodeDimensionsIncludeLabels: true, nodeRepulsion: () => 6000, idealEdgeLength: () => 50, nodeOverlap: 16, gravity: 1.5, numIter: 500, componentSpacing: 70 }).run();
 }
 
 function refill(leftOut = 0) {
@@ -115,6 +146,8 @@ function refill(leftOut = 0) {
 function choose(node) {
   graph.elements().unselect();
   node.select();
+  graph.edges().removeClass("named");
+  node.connectedEdges().addClass("named");
   for (const button of list.querySelectorAll("button")) button.toggleAttribute("aria-current", button.dataset.id === node.id());
   details.hidden = false;
   details.dataset.id = node.id();
@@ -125,8 +158,9 @@ function choose(node) {
 
 async function expand(node) {
   try {
-    const answer = await load({ node: node.id(), limit: 25 });
+    const answer = await load({ node: node.id() });
     if (add(answer, node)) arrange(false);
+    nameNodes();
     refill(answer.left_out);
     choose(node);
   } catch (error) {
@@ -166,6 +200,7 @@ const begin = () => load(query).then(
   (answer) => {
     add(answer);
     arrange(true);
+    nameNodes();
     refill(answer.left_out);
     box.dataset.ready = "true";
     if (answer.nodes.length > 1 && !answer.links.length) said.textContent += " No way joins them.";

@@ -1,4 +1,4 @@
-// Draws, for each memory of a history, when it was true and since when it is known, and lets a reader move through both.
+// Draws, for each claim and memory of a history, when it was true and since when it is known, and lets a reader move through both.
 const DAY = 86400;
 const SVG = "http://www.w3.org/2000/svg";
 const format = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
@@ -19,13 +19,36 @@ function holds(row, instant, known) {
   return row.from <= instant && !(ended && row.until !== undefined && row.until <= instant);
 }
 
+function read(item) {
+  const number = (name) => (item.dataset[name] === undefined ? undefined : Number(item.dataset[name]));
+  const relation = item.querySelector(".relation")?.textContent ?? "";
+  return { item, relation, isEvent: "event" in item.dataset, state: item.dataset.state, from: number("from"), until: number("until"), learned: number("learned"), retired: number("retired") };
+}
+
+// Puts the rows that hold into one list, and the others into the folded one below it.
+function fold(rows, now, past) {
+  const order = (one, other) => one.relation.localeCompare(other.relation) || one.from - other.from;
+  const over = past.querySelector(".over");
+  return () => {
+    if (rows.some((row) => row.isOn !== (row.item.parentElement === now))) {
+      rows.sort(order);
+      now.replaceChildren(...rows.filter((row) => row.isOn).map((row) => row.item));
+      over.replaceChildren(...rows.filter((row) => !row.isOn).map((row) => row.item));
+    }
+    past.querySelector("small").textContent = over.childElementCount;
+    past.hidden = !over.childElementCount;
+  };
+}
+
 function draw(axes) {
+  axes.dataset.drawn = "";
   const now = Date.now() / 1000;
-  const rows = [...axes.querySelectorAll(".history li")].map((item) => {
-    const number = (name) => (item.dataset[name] === undefined ? undefined : Number(item.dataset[name]));
-    return { item, state: item.dataset.state, from: number("from"), until: number("until"), learned: number("learned"), retired: number("retired") };
-  });
+  const rows = [...axes.querySelectorAll(".history li")].map(read);
   if (!rows.length) return;
+  const folds = [...axes.querySelectorAll("details.past")].map((past) => {
+    const list = past.previousElementSibling;
+    return fold(rows.filter((row) => list.contains(row.item) || past.contains(row.item)), list, past);
+  });
   const instants = rows.flatMap((row) => [row.from, row.until, row.learned, row.retired]).filter((one) => one !== undefined);
   const first = Math.min(...instants) - DAY;
   const latest = Math.max(now, ...instants);
@@ -42,7 +65,7 @@ function draw(axes) {
     svg.setAttribute("aria-hidden", "true"); // the dates are beside it as text
     svg.append(
       rectangle("rail", first, last, 3, 9, scale),
-      rectangle("true", row.from, row.until ?? last, 3, 9, scale),
+      rectangle("true", row.from, row.isEvent ? row.from : (row.until ?? last), 3, 9, scale),
       rectangle("known", row.learned, row.state === "corrected" ? (row.retired ?? last) : last, 14, 4, scale),
     );
     row.cursor = document.createElementNS(SVG, "line");
@@ -55,6 +78,7 @@ function draw(axes) {
     svg.append(row.cursor, row.knownCursor);
     row.item.append(svg);
   }
+  const scrub = axes.querySelector(".scrub");
   const ticks = document.createElement("div");
   ticks.className = "ticks";
   for (const day of new Set([0, 333, 667, 1000].map((place) => tell(second(place))))) {
@@ -62,9 +86,8 @@ function draw(axes) {
     tick.textContent = day;
     ticks.append(tick);
   }
-  axes.querySelector(".history").before(ticks);
+  scrub.append(ticks);
 
-  const scrub = axes.querySelector(".scrub");
   const [trueAt, knownAt] = scrub.querySelectorAll("input");
   const [trueText, knownText] = scrub.querySelectorAll("output");
   const count = scrub.querySelector(".count");
@@ -74,14 +97,15 @@ function draw(axes) {
     const known = second(Number(knownAt.value));
     let holding = 0;
     for (const row of rows) {
-      const isOn = holds(row, instant, known);
-      holding += isOn;
-      row.item.classList.toggle("is-off", !isOn);
+      row.isOn = holds(row, instant, known);
+      holding += row.isOn;
+      row.item.classList.toggle("is-off", !row.isOn);
       for (const [cursor, at] of [[row.cursor, instant], [row.knownCursor, known]]) {
         cursor.setAttribute("x1", scale(at));
         cursor.setAttribute("x2", scale(at));
       }
     }
+    for (const sort of folds) sort();
     trueText.textContent = tell(instant);
     knownText.textContent = tell(known);
     trueAt.setAttribute("aria-valuetext", tell(instant));
@@ -93,4 +117,7 @@ function draw(axes) {
   update();
 }
 
-document.querySelectorAll(".axes").forEach(draw);
+// Again when a button has changed something, and the page was loaded anew.
+const drawAll = () => document.querySelectorAll(".axes:not([data-drawn])").forEach(draw);
+document.addEventListener("htmx:afterSettle", drawAll);
+drawAll();
