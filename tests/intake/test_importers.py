@@ -388,10 +388,14 @@ def test_days_are_those_that_notes_name(folder: Path) -> None:
     assert {one.at for one in harvest(folder / "deep" / "2025-08-09.md").rows} == {datetime(2025, 8, 9)}
 
 
+def test_every_source_has_a_sample() -> None:
+    assert {*FILES, "okf"} == set(SOURCES)  # a bundle is a folder, and is tried where bundles are
+
+
 def test_a_folder_is_read_file_by_file_and_secrets_are_left_where_they_are(folder: Path) -> None:
     found = harvest(folder)
 
-    assert set(found.sources) == set(SOURCES)
+    assert set(found.sources) == set(FILES)
     assert (found.files, found.conversations) == (len(FILES), 5)
     assert not any("Settings" in one.content for one in found.rows)
     assert found.skipped["its name says that secrets are in it"] == 2
@@ -416,7 +420,7 @@ def test_an_older_chat_of_gemini_is_one_object(tmp_path: Path) -> None:
     assert harvest(tmp_path / "session-1.json").rows == EXPECTED["gemini"]
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", FILES)
 def test_a_trial_shows_the_first_lines_and_one_step_takes_an_import_out_again(
     source: str, folder: Path, memento: Memento, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -43,7 +43,6 @@ _RESERVED = ("index", "log")
 _NAME_CHARS = 60
 _LINE_CHARS = 100
 _KEPT = (MEM.Entity, MEM.Name, MEM.User)
-_STATEMENTS = re.compile(r"^# Statements\n\n```trig sha256=([0-9a-f]{64})\n(.*?)^```\n?\Z", re.MULTILINE | re.DOTALL)
 STATEMENTS = "\n# Statements\n\n```trig sha256="
 """What stands before the statements of a file."""
 
@@ -371,12 +370,13 @@ def _read_file(text: str, path: str) -> str:
     text = text.replace("\r\n", "\n")
     if STATEMENTS not in text:
         return ""
-    section = _STATEMENTS.search(text)
-    if section is None:
+    told, _, section = text.partition(STATEMENTS)
+    digest, _, quoted = section.removesuffix("\n").partition("\n")
+    if not f"\n{quoted}".endswith("\n```"):
         raise InputError(f"{path}: the section Statements is damaged: export the bundle again, or remove the section")
-    if _digest(text[: section.start() - 1]) != section[1]:
+    if _digest(told) != digest:
         raise InputError(
             f"{path} was edited, and its section Statements says what it said before: undo the edit, or remove the section and "
             "import the folder with `--from okf` too, which reads the text"
         )
-    return section[2]
+    return quoted.removesuffix("```")

@@ -225,7 +225,7 @@ def read_find(find: Find, most: int) -> list[NoteRow]:
     return [replace(row, source=f"adopt:{place.agent}") for row in rows]
 
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _REFERENCE = re.compile(r"(?:[-*] )?@\S+")
 """A line that only includes another file."""
 

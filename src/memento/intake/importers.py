@@ -495,7 +495,7 @@ def _read_obsidian(document: Document, source: Source, found: Harvest, all_turns
 _OKF_STATEMENTS = re.compile(r"^# Statements\n\n```trig sha256=", re.MULTILINE)
 _OKF_CLAIMS = re.compile(r"^# Claims\n\n(?:- .*\n)+", re.MULTILINE)
 _OKF_LINK = re.compile(r"\[([^\[\]\n]*)\]\([^()\n]*\)")
-_FOOTNOTE = re.compile(r"^\[\^[^\]\n]+\]:.*$|\[\^[^\]\n]+\]", re.MULTILINE)
+_FOOTNOTE = re.compile(r"^\[\^[^\[\]\n]+\]:.*$|\[\^[^\[\]\n]+\]", re.MULTILINE)
 _INLINE_AT = re.compile(r"\bat:\s*[\"']?([\dT:.Z+-]+)")
 
 

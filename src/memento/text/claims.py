@@ -274,10 +274,9 @@ def _stand_in(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
     written: dict[str, str] = {}
     free = (one for one in _STAND_INS if one not in text)
     for label, other in zip(names, free, strict=False):
-        pattern = rf"(?<!\w){name_pattern(label)}(?!\w)"
-        if match := re.search(pattern, text, re.IGNORECASE):
-            written[other] = match.group()
-            text = re.sub(pattern, other, text, flags=re.IGNORECASE)
+        if match := re.search(rf"(?<!\w){name_pattern(label)}(?!\w)", text, re.IGNORECASE):
+            written[other] = spelled = match.group()
+            text = re.sub(rf"(?<!\w){re.escape(spelled)}(?!\w)", other, text)
     return text, written
 
 
