@@ -310,7 +310,9 @@ def undo(iri: str, scope: Scope, now: datetime, parts: Backends) -> Undone:
 def restore_ended(iri: str, scope: Scope, now: datetime, parts: Backends) -> dict[IRI, str]:
     """Let all hold again that a memory, or the memories of a note, have ended; return those memories, with their texts."""
     rows = parts.graph.select("library/memories_of", [scope.graph], node=parse_iri(iri))
-    memories = list(dict.fromkeys(row["memory"] for row in rows))
+    # What an agent ended stays ended: it is no memory, and to forget all that it made needs a confirmation.
+    is_told = any(iri in (row["memory"], row["note"], row.get("parent")) for row in rows)
+    memories = list(dict.fromkeys(row["memory"] for row in rows)) if is_told else []
     acts = parts.graph.select("consolidation/ended_by", [scope.graph], memory=memories) if memories else []
     restored: dict[IRI, str] = {}
     for act in acts:

@@ -288,9 +288,11 @@ def adopt(operation: intake.Adopt, context: Context) -> Adopted:
         for one in _note_rows(rows, [False] * len(rows), iri, scope, context, keep=keep)
     ]
     done = sum_up(noted)
+    if is_empty := not _list_notes(iri, scope, context):
+        _end_import(iri, scope, context)
     return replace(
         answer,
-        iri=iri,
+        iri=None if is_empty else iri,
         notes=len(noted) - done.skipped,
         memories=done.memories,
         invalidated=done.invalidated,
