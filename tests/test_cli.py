@@ -66,7 +66,7 @@ def seen_in_terminal(words: list[str]) -> str:
         for name, stream in (("stdin", keyboard), ("stdout", screen), ("stderr", screen)):
             patch.setattr(sys, name, stream)
         main(words, prog_name="memento")
-    shown = os.read(controller, 65536).decode()
+    shown = os.read(controller, 65536).decode(errors="replace")  # a read may end within a letter
     os.close(controller)
     return shown
 

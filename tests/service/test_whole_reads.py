@@ -19,8 +19,9 @@ from memento.codec import plain
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, tag_iri
 from memento.model import Filter
-from memento.operations import Operation, care, cases, sessions
+from memento.operations import Operation, care, sessions
 from memento.operations import recall as questions
+from memento.plugins.cases import operations as cases
 from memento.plugins.keys import operations as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations as living

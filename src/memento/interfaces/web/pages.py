@@ -784,7 +784,7 @@ def address_user(text: str) -> str:
     Return a text for the user to read: "you", where a model wrote of "USER" in the third person.
 
     >>> address_user("USER works at Google."), address_user("Anna told USER's story."), address_user("USER")
-    ('You work at Google.', "Anna told your story.", 'you')
+    ('You work at Google.', 'Anna told your story.', 'you')
     """
     if text == "USER":
         return "you"
