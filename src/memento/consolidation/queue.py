@@ -71,7 +71,9 @@ def accept_note(task: Task) -> tuple[Task, Change]:
     note = replace(task.note, state="pending", title=task.title, speaker=task.speaker)
     pending = _pending_quads(note, task.session, scope)
     accepted = replace(task, run=run, pending=pending, neighbours=Neighbours())
-    return accepted, Change((*pending, *quads(run, scope.provenance))) + link_turns(task)
+    # Not among the quads that go if the note says nothing new: other notes may be of the import too.
+    imported = quads(task.imported, scope.graph) if task.imported else ()
+    return accepted, Change((*pending, *imported, *quads(run, scope.provenance))) + link_turns(task)
 
 
 def list_waiting(parts: Backends, states: Sequence[StepState] = ("pending",)) -> list[WaitingNote]:

@@ -14,7 +14,7 @@ from memento.errors import Conflict, InputError
 from memento.graph.mapping import node
 from memento.graph.store import Row
 from memento.iris import IRI, MEM, mint, session_iri, tag_iri
-from memento.model import Change, CodeEntity, Consolidation, Note, Noted, NoteRow, Quad, Scope, Session, User
+from memento.model import Change, CodeEntity, Consolidation, Import, Note, Noted, NoteRow, Quad, Scope, Session, User
 from memento.rank import usual_priority
 from memento.search.nodes import EXPLICIT
 from memento.settings import ConsolidationSettings
@@ -40,7 +40,8 @@ class Task:
     A note that is to be understood.
 
     `run` is the run that waits for the note if the graph holds it as pending; `pending` are its quads there. With `keep` the note
-    becomes one memory with its own text, is compared with no other memory and retires none. `refers` lists the code entities that
+    becomes one memory with its own text, is compared with no other memory and retires none. `imported` is the import that brings it
+    in, which is written with each of its notes, so that there is none without notes. `refers` lists the code entities that
     it names; where it is empty, each memory refers to the code that its text names. With `is_code` the note names nothing else.
     """
 
@@ -48,6 +49,7 @@ class Task:
     scope: Scope
     received: datetime
     session: Session | None = None
+    imported: Import | None = None
     speaker: str | None = None
     title: str | None = None
     neighbours: Neighbours = Neighbours()

@@ -142,6 +142,8 @@ def build_change(understood: Understanding) -> tuple[Change, Noted]:
     note = replace(understood.note, mentions=tuple(entities), said_by=said_by)
     graph = understood.scope.graph
     adds = [*mapping.quads(note, graph), mapping.attribute_note(note.iri, said_by or understood.user.iri, graph)]
+    if understood.task.imported:
+        adds += mapping.quads(understood.task.imported, graph)
     if understood.task.session:
         adds += [*mapping.quads(understood.task.session, graph), (note.iri, TYPE, MEM.Turn, graph)]
     adds += entity_quads

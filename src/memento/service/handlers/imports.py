@@ -1,7 +1,7 @@
 """
 Answer the operations that bring notes in from elsewhere, and take a whole import out again.
 
-*Flow:* rows → those whose keys are known are skipped → `mem:Import` → the others are noted in batches, each note with its import.
+*Flow:* rows → those whose keys are known are skipped → the others are noted in batches, each note with its `mem:Import`.
 
 *Guarantees:* what one import brought in is found by one link; `undo_import` removes exactly that, and lets what it had ended hold
 again. An undo that was interrupted can be repeated.
@@ -27,7 +27,6 @@ from memento.consolidation.task import (
     split_row,
 )
 from memento.errors import InputError, NotFound
-from memento.graph.mapping import quads
 from memento.graph.terms import to_own_quad
 from memento.intake.adoption import Find, find_files, list_agents, read_find, show_place
 from memento.intake.locations import LeftOut
@@ -75,15 +74,13 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     if operation.dry_run:
         return Imported(notes=(), memories=0, invalidated=0, known=sum(known), lines=show_beginnings(fresh))
     came = [replace(row, source=row.source or "import") for row in rows]
-    iri = _begin_import(operation.origin, scope, context) if fresh and not operation.part_of else operation.part_of
-    every = _note_rows(came, known, cast("IRI | None", iri), scope, context, keep=not operation.consolidate)
+    began = None if operation.part_of else _begin_import(operation.origin, context)
+    iri = began.iri if began else cast(IRI, operation.part_of)
+    every = _note_rows(came, known, iri, scope, context, keep=not operation.consolidate, began=began)
+    brought = any(one.note and not of for one, of in zip(every, known, strict=True))
     # Memories that existed before do not count for this import.
     counted = (replace(one, memories=(), invalidated=()) if of else one for one, of in zip(every, known, strict=True))
-    done = sum_up([*counted])
-    if iri and not operation.part_of and not _list_notes(cast(IRI, iri), scope, context):
-        _end_import(cast(IRI, iri), scope, context)
-        iri = None
-    return replace(done, known=sum(known), iri=cast("IRI | None", iri if fresh else operation.part_of))
+    return replace(sum_up([*counted]), known=sum(known), iri=iri if brought else cast("IRI | None", operation.part_of))
 
 
 def find_known(rows: Sequence[NoteRow], scope: Scope, context: Context) -> list[bool]:
@@ -110,14 +107,27 @@ def show_beginnings(rows: Sequence[NoteRow]) -> tuple[str, ...]:
 
 
 def _note_rows(
-    rows: Sequence[NoteRow], known: Sequence[bool], iri: IRI | None, scope: Scope, context: Context, *, keep: bool
+    rows: Sequence[NoteRow],
+    known: Sequence[bool],
+    iri: IRI,
+    scope: Scope,
+    context: Context,
+    *,
+    keep: bool,
+    began: Import | None,
 ) -> list[Noted]:
-    """Note the rows that are not known; return what became of each row, or had become of it."""
+    """
+    Note the rows that are not known; return what became of each row, or had become of it.
+
+    Args:
+        iri: the import that they come with.
+        began: its record, if the graph does not have it yet.
+    """
     service, stores = context.service, context.stores
 
     def make(row: NoteRow) -> list[Task]:
         tasks = make_tasks(row, scope, stores.clock(), service.zone, context.settings.consolidation, keep=keep)
-        return [replace(task, note=replace(task.note, imported_by=iri)) for task in tasks]
+        return [replace(task, imported=began, note=replace(task.note, imported_by=iri)) for task in tasks]
 
     fresh = [row for row, is_known in zip(rows, known, strict=True) if not is_known]
     counts: list[int] = []
@@ -156,15 +166,12 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
     )
 
 
-def _begin_import(source: str, scope: Scope, context: Context) -> IRI:
-    iri, stores = mint("import"), context.stores
-    with context.service.writing:
-        stores.commit(Change(tuple(quads(Import(iri=iri, at=stores.clock(), source=source), scope.graph))), scope)
-    return iri
+def _begin_import(source: str, context: Context) -> Import:
+    return Import(iri=mint("import"), at=context.stores.clock(), source=source)
 
 
 def _end_import(iri: IRI, scope: Scope, context: Context) -> None:
-    """Delete the record of an import that has no notes."""
+    """Delete the record of an import."""
     with context.service.writing:
         said = tuple(to_own_quad(quad) for quad in context.stores.graph.match(iri, None, None, scope.graph))
         context.stores.commit(Change(removes=said), scope)
@@ -281,18 +288,16 @@ def adopt(operation: intake.Adopt, context: Context) -> Adopted:
     )
     if not operation.apply or not any(to_note.values()):
         return answer
-    iri = _begin_import("adopt", scope, context)
+    began = _begin_import("adopt", context)
     noted = [
         one
         for keep, rows in to_note.items()
-        for one in _note_rows(rows, [False] * len(rows), iri, scope, context, keep=keep)
+        for one in _note_rows(rows, [False] * len(rows), began.iri, scope, context, keep=keep, began=began)
     ]
     done = sum_up(noted)
-    if is_empty := not _list_notes(iri, scope, context):
-        _end_import(iri, scope, context)
     return replace(
         answer,
-        iri=None if is_empty else iri,
+        iri=began.iri if done.skipped < len(noted) else None,
         notes=len(noted) - done.skipped,
         memories=done.memories,
         invalidated=done.invalidated,
