@@ -333,17 +333,18 @@ def test_a_recollection_is_walked_and_printed(memento: Memento) -> None:
     ]
 
 
-def test_a_print_says_whose_words_these_are_what_ended_and_what_is_only_nearest(memento: Memento) -> None:
-    memento.note("I live in Paris and I work at Google.", at="2023-01-05")
-    memento.note("I moved to Lisbon.", at="2024-02-05")
-    memento.note("I like green tea.", speaker="Ann", at="2024-03-05")
+def test_a_print_says_whose_words_these_are_what_ended_and_what_is_only_nearest(tmp_path: Path) -> None:
+    with open_memento(tmp_path / "home") as memento:
+        memento.note("I live in Paris and I work at Google.", at="2023-01-05")
+        memento.note("I moved to Lisbon.", at="2024-02-05")
+        memento.note("I like green tea.", speaker="Ann", at="2024-03-05")
 
-    assert str(memento.recall("Where do I live?", gate=False)).splitlines() == [
-        "2024-02-05 you: I moved to Lisbon.",
-        "2023-01-05 you: I live in Paris and I work at Google. (“I live in Paris” until 2024-02-05)",
-        "2024-03-05 Ann: I like green tea.",
-    ]
-    found = memento.recall("Who likes tea?")
+        assert str(memento.recall("Where do I live?", gate=False)).splitlines() == [
+            "2024-02-05 you: I moved to Lisbon.",
+            "2023-01-05 you: I live in Paris and I work at Google. (“I live in Paris” until 2024-02-05)",
+            "2024-03-05 Ann: I like green tea.",
+        ]
+        found = memento.recall("Who likes tea?")
     nearest = replace(found, memories=(), nearest=found.memories)
     assert str(nearest).splitlines() == ["Nothing told about this. Nearest:", "2024-03-05 Ann: I like green tea."]
 

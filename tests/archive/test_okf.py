@@ -177,7 +177,16 @@ def test_a_bundle_by_others_comes_in_as_notes(memento: Memento, tmp_path: Path) 
     assert found.skipped["it is deprecated"] == found.skipped["it is stale"] == 1
     with pytest.raises(InputError, match="has no statements of Memento"):
         memento.intake.import_rdf(folder)
-    assert memento.intake.import_files(folder, source="okf").memories == 4
+    graph = memento.service.default_scope.graph
+    before = set(memento.service.stores.graph.quads(graph))
+    trial = memento.intake.import_files(folder, source="okf", dry_run=True)
+    assert trial.lines[0] == "One row per completed order." and trial.iri is None
+    done = memento.intake.import_files(folder, source="okf")
+    assert done.memories == 4
+    [shown] = memento.intake.imports()
+    assert (shown.iri, shown.source) == (done.iri, "okf")
+    assert memento.intake.undo_import(shown.iri).memories == 4
+    assert set(memento.service.stores.graph.quads(graph)) == before
 
 
 def test_a_shell_writes_a_folder_and_recognises_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,10 @@ UNFAMILIAR = (
     "Ilya Frisk moved to Tromsø in March.",
     "Ilya is scared of heights.",
     "Noemi Santos drives the night tram.",
+    "Zsófia Marsh is a tax adviser at Pell & Grieve.",
+    "Zsófia drives a green Skoda.",
+    "Abelard Nwosu's wife is called Thea.",
+    "Abelard plays the bassoon in the town band.",
 )
 
 
@@ -105,6 +109,8 @@ UNFAMILIAR = (
         ("Where does Ilya live?", UNFAMILIAR[2]),
         ("What is Ilya scared of?", UNFAMILIAR[3]),
         ("What does Noemi drive?", UNFAMILIAR[4]),
+        ("Who does Zsófia work for?", UNFAMILIAR[5]),
+        ("Who is Abelard married to?", UNFAMILIAR[7]),
     ],
 )
 def test_a_first_name_that_no_table_knows_means_who_is_called_so(question: str, answer: str) -> None:

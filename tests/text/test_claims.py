@@ -52,6 +52,9 @@ def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
         ("The standup was moved to 9:40.", ("USER", "standup", "9:40", PRESENT, "fact", True)),
         ("Nadia married Tom in 2019.", ("Nadia", "partner", "Tom", PAST, "fact", True)),
         ("Optician: Dr Amsel. She is kind.", ("USER", "optician", "Dr Amsel", PRESENT, "fact", True)),
+        ("Nadia is a vet at Harlow & Sons.", ("Nadia", "work at", "Harlow & Sons", PRESENT, "fact", True)),
+        ("Nadia is a vet at Harlow & Sons.", ("Nadia", "be", "vet", PRESENT, "fact", True)),
+        ("Nadia is married to Tom.", ("Nadia", "partner", "Tom", PRESENT, "fact", True)),
         ("Roofer: Bo Lind, 80 an hour. Gutters next.", ("USER", "roofer", "Bo Lind", PRESENT, "fact", True)),
         ("The council raised the fee to 70.", ("USER", "fee", "70", PRESENT, "fact", True)),
         ("Harvest -> Toggl since May", ("USER", "change to", "Toggl", PRESENT, "fact", True)),
@@ -104,6 +107,7 @@ def test_a_pronoun_means_whom_the_passage_has_named_and_else_nobody() -> None:
     [
         ("Who is my boss?", ("USER", "boss")),
         ("Where does Karim live?", ("Karim", "live")),
+        ("Who is Anna married to?", ("Anna", "partner")),
         ("What's the name of my dog?", ("USER", "dog")),
         ("Who is the captain of the team?", ("team", "captain")),
     ],

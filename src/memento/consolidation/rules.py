@@ -57,7 +57,7 @@ from memento.text.names import mentions as find_mentions
 from memento.text.noise import explain_noise
 from memento.text.sentences import introduced, split_read
 from memento.text.tables import LEXICON, load, word_set
-from memento.text.words import MONTHS, normal
+from memento.text.words import BIOGRAPHICAL, MONTHS, normal
 
 logger = logging.getLogger(__name__)
 
@@ -107,8 +107,9 @@ class RuleAgents:
     def extract_entities(self, note: Note, user: User, *, biography: bool = True) -> Extraction:
         """Extract what the note names: by spelling, and by what owns a claim or is its value."""
         with keep_if_failing():
-            mentions = find_mentions(note.content, user)
-            return Extraction(mentions=(*mentions, *_find_owners(split_read(note.content)[0], mentions)))
+            claims = read_claims(split_read(note.content)[0])
+            mentions = [_recognise_person(one, claims) for one in find_mentions(note.content, user)]
+            return Extraction(mentions=(*mentions, *_find_owners(claims, mentions)))
 
     def resolve_entities(
         self, mentions: Sequence[tuple[Mention, Sequence[Candidate]]], biography: str | None, user: User
@@ -150,14 +151,26 @@ class RuleAgents:
             return decide(drafts, existing, note)
 
 
-def _find_owners(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
+def _recognise_person(mention: Mention, claims: Sequence[Assertion]) -> Mention:
+    """Return a mention as a person's if its kind is a guess and it owns what only people have: "Ines Marsh works at Aldo"."""
+    is_guess = mention.kind in ("Concept", "Location") and not mention.is_well_known
+    if not is_guess or not re.fullmatch(r"[^\W\d_]+(?:[ -][^\W\d_]+){1,2}", mention.name):
+        return mention
+    is_persons = any(one.owner == mention.name and one.relation in _OF_PEOPLE for one in claims)
+    return replace(mention, kind="Person") if is_persons else mention
+
+
+_OF_PEOPLE = frozenset((*BIOGRAPHICAL, "partner", "boss"))
+
+
+def _find_owners(claims: Sequence[Assertion], mentions: Sequence[Mention]) -> Iterator[Mention]:
     """
     Yield who owns a claim that ends another one and whose name the spelling does not show: "Joon quit the Gymnasium".
 
     Only these: a capital at the beginning of a sentence is no name by itself.
     """
     known = {spelling.casefold() for one in mentions for spelling in (one.name, *one.aliases)}
-    for claim in read_claims(text):
+    for claim in claims:
         name = claim.owner
         if claim.ends and name != USER and name.isalpha() and name.istitle() and name.casefold() not in known:
             known.add(name.casefold())
@@ -438,7 +451,7 @@ def _is_short_form(mention: Mention, entity: Entity) -> bool:
 
 def _is_first_name_of(mention: Mention, entity: Entity) -> bool:
     """Tell whether one name is the first name of the other's full name."""
-    if entity.kind != "Person":
+    if entity.kind != "Person" and not (entity.kind == "Concept" and mention.kind == "Person"):
         return False
     one, other = mention.name.casefold().split(), entity.name.casefold().split()
     return one[:1] == other[:1] and 1 in (len(one), len(other)) and len(one) != len(other)

@@ -68,7 +68,7 @@ NEAR_RIVAL = 0.25
 """The same for a rival."""
 
 RELATED = 0.3
-"""Cosine from which two memories about what the question names can be rivals, with the names masked if both have some."""
+"""Cosine from which two memories about what the question names can be rivals, with the names masked."""
 
 STEP = 0.7
 """The share of its score that a memory loses to a later one that is fully similar."""
@@ -185,7 +185,7 @@ class Likeness:
     turning: NDArray[np.bool_]
     """(n,) True for memories whose words say that something has changed: "back", "again", "no more"."""
     related: NDArray[np.bool_]
-    """(n, n) False for two memories that say different things: their cosine, with the names masked, is less than `RELATED`."""
+    """(n, n) False for two memories that say different things of somebody whom the question names, with the names masked."""
 
 
 def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> Likeness:
@@ -198,7 +198,7 @@ def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) 
     near = (question.vectors @ vectors.T).max(axis=0, initial=0.0)
     masked = view.indexes.grains.masked.vectors(nodes)
     there = np.asarray(masked.any(axis=1), dtype=np.bool_) & (question.masked is not None)
-    related = np.where(there[None, :] & there[:, None], masked @ masked.T, vectors @ vectors.T) >= RELATED
+    related = (masked @ masked.T >= RELATED) | ~(there[None, :] & there[:, None])
     if question.masked is not None and question.has_full_name:
         vectors = np.where(there[:, np.newaxis], masked, vectors)
         near = np.where(there, (question.masked @ vectors.T).max(axis=0, initial=0.0), near)

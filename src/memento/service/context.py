@@ -147,7 +147,7 @@ class Service:
         """The notes that this process has postponed: a new process tries them at once, even if an earlier one postponed them."""
         self.reinforcement = Reinforcement(stores, self.writing)
         self._kept: dict[Callable[..., Any], Any] = {}
-        self._keeping = threading.Lock()
+        self._keeping = threading.RLock()  # what is made may keep another
         self.maps = Maps(stores, settings.manifest)
         self.profiles = Profiles(stores, self.writing)
         self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))

@@ -264,7 +264,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
         owners = dict.fromkeys(owner for word in things if (owner := _owner_of(word, context)))
         verbs = [word.lemma_.lower() for word in sentence if word.pos_ == "VERB"]
         for owner, verb in product(owners, verbs):
-            found.setdefault(Asked(owner, verb, ""), None)
+            found.setdefault(Asked(owner, fold(verb), ""), None)
     clauses = [Asked(_put_back(one.owner, written), one.relation, _put_back(one.value, written)) for one in found]
     return Reading(tuple(clauses), steps)
 
@@ -554,6 +554,14 @@ def _name(token: Token) -> str:
     last = token.i
     while last + 1 < token.sent.end and token.doc[last + 1].pos_ == "PROPN" and token.doc[last + 1].dep_ in ("flat",):
         last += 1
+    behind = token.doc[last + 1 : min(last + 3, token.sent.end)]
+    if (
+        len(behind) == 2
+        and behind[0].text == "&"
+        and behind[1].text[:1].isupper()
+        and token.doc[first].text not in FIRST_NAMES
+    ):
+        last += 2  # "Harlow & Sons"
     return token.doc[first : last + 1].text
 
 
@@ -1177,8 +1185,12 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if possessor:
                 at = _object_of(value, "at") or _object_of(value, "with")
                 is_work = at is not None and _is_name(at) and value.lemma_.lower() not in words("belonging")
-                worked = "work at" if is_work and article in ("a", "an") else f"{relation} of"
-                yield replace(_with_value(base, value), relation=worked, value=possessor, kind="name")
+                if is_work and article in ("a", "an"):
+                    yield replace(_with_value(base, value), relation="work at", value=possessor, kind="name")
+                    base = replace(_with_value(base, value), relation="be", value=_plain(value))
+                    yield base
+                else:
+                    yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
                 continue
             if _is_office(value) and _is_name(subject):  # "Kofi becomes product manager"
                 yield _office_claim(value, subject, base, context)
@@ -1199,7 +1211,7 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             )
             prep = next((child for child in value.children if child.dep_ == "prep"), None)
             if inner is not None and prep is not None:
-                yield _with_value(replace(base, relation=f"be {value.lower_} {prep.lower_}"), inner)
+                yield _with_value(replace(base, relation=fold(f"be {value.lower_} {prep.lower_}")), inner)
                 continue
         yield _with_value(replace(base, relation="be"), value)
 
