@@ -17,7 +17,7 @@ from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
-from memento.text.claims import Assertion, Kind, words
+from memento.text.claims import Assertion, Kind, is_once, words
 
 Recall = Callable[[str, Scope], Recollection]
 """Recalls the memories of a scope for a text, best first."""
@@ -95,7 +95,8 @@ def find_existing(
 def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
     """Find memories that state a relation of an owner which a draft states or ends, and memories with the same text."""
     claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
-    relations = {name for claim in claims for name in (claim.relation, *(relation for relation, _ in claim.ends))}
+    states = (claim.relation for claim in claims if not claim.is_event or is_once(claim.relation))
+    relations = {*states, *(relation for claim in claims for relation, _ in claim.ends)}
     relations -= words("open")  # nothing of these ends but what is named, which is found by its words
     relations |= {claim.relation for claim in claims if is_single(claim)}
     rows = parts.graph.select(
@@ -171,14 +172,14 @@ def load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, p
         Existing(
             memory=memory,
             about=tuple(names.get(iri, iri) for iri in memory.about),
-            claims=tuple(hold_claim(claim, names) for claim in claims.get(memory.iri, ())),
+            claims=tuple(hold_claim(claim, names, memory.content) for claim in claims.get(memory.iri, ())),
         )
         for memory in memories
     ]
 
 
-def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
-    """Return a claim as it is compared; `names` are those by which owners are called."""
+def hold_claim(claim: Claim, names: Mapping[IRI, str], content: str) -> Held:
+    """Return a claim of a memory's content as it is compared; `names` are those by which owners are called."""
     return Held(
         iri=claim.iri,
         memory=claim.memory,
@@ -192,6 +193,7 @@ def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
         is_event=bool(claim.is_event),
         kind=cast(Kind, claim.kind),
         span=(claim.start, claim.end),
+        words=content[claim.start : claim.end],
     )
 
 

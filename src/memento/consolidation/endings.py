@@ -75,6 +75,8 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         return Verdict(False, "values of two kinds")
     if claim.relation == "be" and _AGE.fullmatch(claim.value) and not _AGE.fullmatch(known.value):
         return Verdict(False, "values of two kinds")
+    if bool(claim.complement) != bool(known.complement) and not claim.changed:
+        return Verdict(False, "one of several", is_likely=True)
     if (
         is_single(claim)
         or (corrects and claim.kind == known.kind)
@@ -98,7 +100,7 @@ def explain_succession(claim: Assertion, known: Held) -> str:
         return ""
     if not _are_of_one_relation(claim, known) or same_value(claim.value, known.value):
         return ""
-    if not is_single(claim):
+    if not is_single(claim) or bool(claim.complement) != bool(known.complement):
         return ""
     return f"{known.relation}: {known.value} instead of {claim.value}"
 
@@ -138,11 +140,18 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
     "Production runs on Heroku" · "production is on Fly.io": production use, production.
     """
     if claim.relation == known.relation:
-        return True
+        return _are_of_one_thing(claim, known)
     if not claim.topic or claim.topic in words("open"):
         return False
     longer = known.relation if known.relation.startswith(f"{claim.topic} ") else ""
     return bool(longer) and claim.relation == claim.topic
+
+
+def _are_of_one_thing(claim: Assertion, known: Held) -> bool:
+    """Tell whether two claims may be about the same: not "the plumber for the office" and "the plumber for the flat"."""
+    if not claim.complement:
+        return True
+    return claim.complement <= known.complement or known.complement <= claim.complement
 
 
 def _is_named(claim: Assertion, known: Held) -> bool:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -84,6 +84,7 @@ class Assertion:
     is_added: bool = False
     is_result: bool = False
     through: str = ""
+    complement: frozenset[str] = frozenset()
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -420,6 +421,7 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
                     start=claim.start + start,
                     end=claim.end + start,
                     instead=(*claim.instead, *dropped),
+                    complement=_find_complement(sentence, claim.relation),
                 )
                 if claim.kind == "name" and claim.relation in words("people"):
                     context.people.append(claim.value)  # "My uncle is Piet. He …"
@@ -511,8 +513,8 @@ def _amount_claim(noun: Token, amount: Token, at: int, context: _Context) -> Ass
     since, until = _dates_of(noun)
     base = Assertion(
         owner=possessor or _default_owner(noun, "number", context),
-        relation=fold(relation),
-        topic=fold(relation),
+        relation=fold(relation.removesuffix(f" {amount.lower_}")),
+        topic=fold(relation.removesuffix(f" {amount.lower_}")),
         value="",
         start=noun.left_edge.idx,
         end=max(noun.idx + len(noun), _end_of_times(noun)),
@@ -562,7 +564,8 @@ def _name(token: Token) -> str:
         and token.doc[first].text not in FIRST_NAMES
     ):
         last += 2  # "Harlow & Sons"
-    return token.doc[first : last + 1].text
+    number = _number_of(token) if last == token.i else ""
+    return f"{token.doc[first : last + 1].text} {number}".rstrip()  # "Hive 2"
 
 
 def _is_name(token: Token) -> bool:
@@ -676,16 +679,69 @@ def _objects_in(noun: Token) -> Iterator[Token]:
 
 
 def _relation_of(noun: Token) -> str:
-    """Return the words of a noun that say what it is, lemmatised, without articles and "new"."""
+    """
+    Return the words of a noun that say what it is, lemmatised, without articles and "new", with the numbers that tell it from
+    others: "crate 3", "flat 4 tenant".
+    """
     parts = [
-        child.lower_
+        child
         for child in noun.lefts
         if child.dep_ in ("compound", "amod", "nmod")
         and child.lower_ not in words("renewing")
         and child.pos_ != "PROPN"
     ]
+    said = [word for part in parts for word in (part.lower_, _number_of(part))]
     lemma = noun.lemma_.lower() if noun.pos_ != "PROPN" else noun.lower_
-    return " ".join([*parts, lemma])
+    return " ".join(filter(None, (*said, lemma, _number_of(noun))))
+
+
+def _number_of(noun: Token) -> str:
+    """Return the number behind a noun that tells it from others of its kind: "3" of "crate 3", "12b" of "room 12B"; else ""."""
+    after = noun.nbor() if noun.i + 1 < noun.sent.end else None
+    if (
+        after is None
+        or after.head not in (noun, noun.head)
+        or after.dep_ not in ("nummod", "appos", "npadvmod", "nmod")
+    ):
+        return ""
+    return after.lower_ if _NUMBER.fullmatch(after.text) and not _is_time(after) else ""
+
+
+_NUMBER = re.compile(r"#?\d{1,6}[A-Za-z]?")
+
+
+@lru_cache(maxsize=8_192)
+def read_complement(text: str, relation: str) -> frozenset[str]:
+    """
+    Read the words that tell what a relation is about from others of its kind: of two plumbers, the one for the office.
+
+    >>> sorted(read_complement("The plumber for the office is Ken Ito.", "plumber"))
+    ['office']
+    """
+    return frozenset().union(*(_find_complement(sentence, relation) for sentence in parse(text).sents))
+
+
+def _find_complement(sentence: Span, relation: str) -> frozenset[str]:
+    found: set[str] = set()
+    for noun in sentence:
+        if noun.pos_ not in ("NOUN", "PROPN") or not f" {relation}".endswith(f" {fold(_relation_of(noun))}"):
+            continue
+        behind = (
+            noun.nbor() if noun.i + 1 < sentence.end else noun
+        )  # the parser takes some with the verb: "lunch on Friday is …"
+        parts = [one for one in noun.children if one.dep_ == "prep"]
+        parts += [behind] if behind.dep_ == "prep" and behind.head == noun.head and behind.i < noun.head.i else []
+        for inner in (one for part in parts for one in part.children):
+            is_time = inner.head.lower_ in ("from", "since", "until", "till", "as") and _is_time(inner)
+            if inner.dep_ == "pobj" and inner.pos_ in ("NOUN", "PROPN") and inner.head.lower_ != "of" and not is_time:
+                made = (one for one in inner.lefts if one.dep_ in ("compound", "amod", "nummod", "nmod", "poss"))
+                found.update(one.lemma_.lower() for one in (*made, inner) if one.lower_ not in words("renewing"))
+                found.add(_number_of(inner))
+    return frozenset(found - words("change") - words("first_person") - {"", *_AT_PRESENT})
+
+
+_AT_PRESENT = ("moment", "present", "time")
+"""Nouns of "at the moment" and the like."""
 
 
 def _default_owner(noun: Token, value_kind: Kind, context: _Context) -> str:
@@ -1351,7 +1407,8 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
     lemma = f"{verb.lemma_} {particle}".strip()
     if not {lemma, verb.lemma_} & words("shifting") or not subject.pos_.startswith(("NOUN", "PROPN")):
         return None
-    if any(child.dep_ == "dobj" for child in verb.children):
+    amounts = [child for child in verb.children if child.dep_ in ("dobj", "npadvmod") and _is_bound(child)]
+    if any(child.dep_ == "dobj" and child not in amounts for child in verb.children):
         return None  # "the landlord raised the rent to 695"
     parts = [verb, *(child for child in verb.children if child.dep_ in ("prt", "advmod"))]  # "went up to 845"
     targets = [
@@ -1361,7 +1418,7 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         if child.dep_ == "prep" and child.lower_ in ("to", "for", "at")
         for o in child.children
         if o.dep_ == "pobj"
-    ]
+    ] or amounts
     if not targets:
         return None
     owned = any(child.dep_ == "poss" for child in subject.children) and verb.lemma_ in words("relocating")
@@ -1372,8 +1429,18 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         base = replace(_with_value(base, targets[0]), owner=USER, relation=name.lower(), topic=name.lower())
         return replace(base, changed=True, tense="present", is_property=True)
     claim = _noun_claim(subject, targets[0], base, context)
+    claim = replace(claim, value=_TO.sub("", claim.value)) if targets == amounts else claim
     moved = claim.kind in ("time", "number")  # "rehearsals have moved to Mondays"
     return replace(claim, changed=True, tense="present", is_event=False, is_property=claim.is_property or moved)
+
+
+_TO = re.compile(r"^(?:up |down )?to ")
+
+
+def _is_bound(amount: Token) -> bool:
+    """Tell whether "to" belongs to an amount: the parser takes it so in "went up to 750 euros"."""
+    numbers = (amount, *(child for child in amount.children if child.dep_ == "nummod"))
+    return any(child.lower_ == "to" and child.dep_ == "quantmod" for one in numbers for child in one.children)
 
 
 def _find_replacement(verb: Token) -> Token | None:

@@ -122,13 +122,15 @@ def _spell_out(doc: Doc) -> Doc:
 
 def _mend_tags(doc: Doc) -> Doc:
     """
-    Correct two words that the tagger mistakes at the beginning of a sentence: "Got a job", an infinitive for it, and "Dentist is Dr
-    Lenz", a name for it.
+    Correct words that the tagger mistakes at the beginning of a sentence: "Got a job" and "Rent for the flat is 900", infinitives
+    for it, and "Dentist is Dr Lenz", a name for it.
     """
     for sentence in doc.sents:
         first = sentence[0]
         if first.tag_ == "VB" and first.lower_ == "got":
             first.tag_, first.lemma_ = "VBD", "get"
+        elif first.tag_ == "VB" and first.dep_ in ("nsubj", "nsubjpass"):
+            first.tag_, first.pos_, first.lemma_ = "NN", "NOUN", first.lower_
         elif first.tag_ == "NNP" and first.dep_ in ("nsubj", "nsubjpass") and first.lower_ in _ROLES:
             first.tag_, first.pos_, first.lemma_ = "NN", "NOUN", first.lower_
     return doc

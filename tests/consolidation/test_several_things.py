@@ -1,0 +1,143 @@
+"""What says the same of two things of one kind: the plumber for the office is not the plumber for the flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from memento.consolidation.agents import Held
+from memento.consolidation.endings import judge
+from memento.iris import IRI
+from memento.text.claims import read_claims
+
+STAND_TOGETHER = """
+The plumber for the office is Ken Ito. | The plumber for the flat is Lia Moss.
+The deadline for the grant is 3 May. | The deadline for the report is 9 May.
+My appointment with Dr Amsel is on Tuesday. | My appointment with Dr Weiss is on Friday.
+The price of the red paint is 20. | The price of the blue paint is 25.
+My login at Gitea is anab. | My login at Jira is ana2.
+The key to the cellar is with Tom. | The key to the attic is with Mia.
+The meeting with Karl is at 9. | The meeting with Lena is at 10.
+The lid of the big pot is broken. | The lid of the small pot is fine.
+The tenant on the first floor is Ana Ruiz. | The tenant on the second floor is Bo Lind.
+My cousin in Porto is Rui. | My cousin in Lyon is Claire.
+The contact at Siemens is Jo Park. | The contact at Bosch is Eva Lund.
+The colour of the kitchen wall is sage. | The colour of the bath wall is white.
+My size in shoes is 42. | My size in shirts is M.
+The speaker on Monday is Ana Ruiz. | The speaker on Friday is Bo Lind.
+The fee for members is 20. | The fee for guests is 35.
+My score in round 1 was 80. | My score in round 2 was 95.
+The driver for the morning run is Sal. | The driver for the evening run is Pia.
+The recipe for bread needs 500 g flour. | The recipe for cake needs 200 g flour.
+The bus to Linz leaves from bay 4. | The bus to Graz leaves from bay 6.
+The vet for the cats is Dr Koh. | The vet for the horse is Dr Mayr.
+The boiler in the flat is a Vaillant. | The boiler in the shop is a Bosch.
+Our gardener in summer is Tom. | Our gardener in winter is Pat.
+The warranty for the fridge ends in 2027. | The warranty for the oven ends in 2029.
+The landlord of the studio is Mr Cho. | The landlord of the workshop is Ms Abt.
+The dosage for Rex is 2 pills. | The dosage for Luna is 1 pill.
+The captain of the A team is Ana. | The captain of the B team is Bo.
+Mum's phone is 0151 222. | Dad's phone is 0151 333.
+The rent for the studio is 700. | The rent for the garage is 90.
+My boss at the bakery is Ingrid. | My boss at the gym is Pavel.
+The office manager in Leeds is Ann Poe. | The office manager in York is Raj Das.
+My dentist for the kids is Dr Lenz. | My own dentist is Dr Abel.
+The lecture on Kant is on Monday. | The lecture on Hegel is on Thursday.
+The charger for the laptop is in the blue bag. | The charger for the camera is in the drawer.
+The best man at Tom's wedding is Leo. | The best man at Ben's wedding is Sam.
+The battery in the smoke alarm is a 9 V block. | The battery in the remote is an AAA.
+My tutor for maths is Nora Bell. | My tutor for German is Uwe Kahn.
+The starter with soup costs 6. | The starter with salad costs 7.
+Our guide in Cairo was Amr. | Our guide in Luxor was Nadia.
+Payment for invoice 17 is due on 3 May. | Payment for invoice 18 is due on 9 May.
+The window in the bathroom is stuck. | The window in the hall is broken.
+The filter in tank 1 is new. | The filter in tank 2 is clogged.
+The recipe book is with Hanna. | The atlas is with Kofi.
+Locker 12 is Mia's. | Locker 13 is Ada's.
+My shift on Monday is at 7. | My shift on Sunday is at 9.
+The dose in the morning is 20 mg. | The dose in the evening is 40 mg.
+The oil for the chainsaw is on the top shelf. | The oil for the mower is under the bench.
+My locker at the gym is 44. | My locker at work is 12.
+The heating in the barn is oil. | The heating in the house is gas.
+The trainer for beginners is Ole. | The trainer for seniors is Inge.
+Our supplier for flour is Molino Verde. | Our supplier for sugar is Zuckerl.
+My account with the bank is 4411. | My account with the broker is 9922.
+The name of the cat is Mop. | The name of the dog is Rex.
+Bay 3 is for Sal. | Bay 4 is for Pia.
+Group A meets in hall 2. | Group B meets in hall 5.
+My seat in the choir is in row 2. | My seat in the cinema is in row 9.
+The first violin is Ida. | The second violin is Per.
+The home team's coach is Lund. | The away team's coach is Falk.
+The plumber is Ken Ito. | The electrician is Lia Moss.
+The north gate is shut. | The south gate is open.
+Lunch on Friday is at Nando. | Lunch on Saturday is at Kim.
+Grandma's house is in Bath. | Grandpa's house is in Hull.
+The contract with Vodafone costs 30 a month. | The contract with Aral costs 55 a month.
+The printer on floor 2 is a Brother. | The printer on floor 3 is a Canon.
+Our anniversary is on 3 June. | Mum's birthday is on 5 June.
+The code for Anna's door is blue7. | The code for Ben's door is red9.
+My physio for the knee is Lars. | My physio for the back is Edda.
+The interest on the loan is 4 %. | The interest on the savings is 2 %.
+The lead on Osprey is Ana. | The lead on Kestrel is Bo.
+The train to Graz is at 8:15. | The train to Linz is at 9:40.
+The crate 3 is in hall 3. | The crate 4 is in hall 4.
+Ticket 451 is in queue 3. | Ticket 452 is in queue 5.
+My flat 4 tenant is Ana. | My flat 5 tenant is Karl.
+Bed 3: Mr Olsen | Bed 4: Mrs Park
+Hive 2 is queenless. | Hive 3 is strong.
+Room 12 is booked by Ana. | Room 14 is booked by Karl.
+"""
+
+CHANGED = """
+The plumber for the office is Ken Ito. | The plumber for the office is Lia Moss.
+The deadline for the grant is 3 May. | The deadline for the grant is now 9 May.
+My appointment with Dr Amsel is on Tuesday. | My appointment with Dr Amsel moved to Friday.
+My login at Gitea is anab. | My login at Gitea is ana2 now.
+The key to the cellar is with Tom. | The key to the cellar is with Mia now.
+The rent for the studio is 700. | The rent for the studio went up to 750.
+My boss at the bakery is Ingrid. | My new boss at the bakery is Pavel.
+My boss at the bakery is Ingrid. | My new boss is Pavel.
+My boss at the bakery is Ingrid. | My boss is now Pavel.
+My boss is Ingrid. | My boss at the bakery is Pavel now.
+Rent for the flat is 900. | Rent for the flat is 950 from May.
+The meeting with Karl is at 9. | The meeting with Karl is at 10 now.
+Ticket 451 is in queue 3. | Ticket 451 is in queue 5.
+Room 12 is booked by Ana. | Room 12 is booked by Karl now.
+My flat 4 tenant is Ana. | My flat 4 tenant is Karl.
+"""
+
+
+def hold(text: str) -> Iterator[Held]:
+    """What a memory of a text holds."""
+    for number, claim in enumerate(read_claims(text)):
+        yield Held(
+            iri=IRI(f"urn:memento:claim:{number}"),
+            memory=IRI("urn:memento:memory:1"),
+            owner=claim.owner,
+            relation=claim.relation,
+            value=claim.value,
+            since=datetime(2025, 1, 1, tzinfo=UTC),
+            polarity=claim.polarity,
+            mood=claim.mood,
+            is_event=claim.is_event,
+            kind=claim.kind,
+            span=(claim.start, claim.end),
+            words=text[claim.start : claim.end],
+        )
+
+
+def ends(pair: str) -> bool:
+    before, after = pair.split(" | ")
+    return any(judge(claim, held).ends for claim in read_claims(after) for held in hold(before))
+
+
+@pytest.mark.parametrize("pair", STAND_TOGETHER.strip().splitlines())
+def test_what_is_said_of_one_of_several_things_ends_nothing_of_another(pair: str) -> None:
+    assert not ends(pair)
+
+
+@pytest.mark.parametrize("pair", CHANGED.strip().splitlines())
+def test_what_changes_of_one_of_several_things_ends_what_was_so_of_it(pair: str) -> None:
+    assert ends(pair)
