@@ -206,13 +206,15 @@ class Claim:
 
     `words` is the very span of the passage, from `start` to `end`. It holds from `valid_at` until before `invalid_at`; Memento
     believes it from `created_at` until before `expired_at`. `polarity` is False if the passage denies it. An event happened
-    once and never ends. A claim without an owner is nobody's, and ends nothing.
+    once and never ends. A claim without an owner is nobody's, and ends nothing. `complement` are the words that tell what it is
+    about from others of its kind ("office" of "the plumber for the office").
     """
 
     iri: IRI
     memory: IRI = prop(MEM.statedBy)
     owner: IRI | None = prop(MEM.owner, None)
     relation: str = prop(MEM.relationName)
+    complement: tuple[str, ...] = prop(MEM.complement, ())
     value: str = prop(MEM.valueText, "")
     value_entity: IRI | None = prop(MEM.value, None)
     words: str = prop(MEM.words)

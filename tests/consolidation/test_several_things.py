@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from memento.consolidation.agents import Held
+from measure import fresh_memory
+from memento.consolidation import context
+from memento.consolidation.agents import Existing, Held
+from memento.consolidation.context import load_existing
 from memento.consolidation.endings import judge
 from memento.iris import IRI
+from memento.model import NoteRow
 from memento.text.claims import read_claims
 
 STAND_TOGETHER = """
@@ -124,7 +129,7 @@ def hold(text: str) -> Iterator[Held]:
             is_event=claim.is_event,
             kind=claim.kind,
             span=(claim.start, claim.end),
-            words=text[claim.start : claim.end],
+            complement=claim.complement,
         )
 
 
@@ -141,3 +146,27 @@ def test_what_is_said_of_one_of_several_things_ends_nothing_of_another(pair: str
 @pytest.mark.parametrize("pair", CHANGED.strip().splitlines())
 def test_what_changes_of_one_of_several_things_ends_what_was_so_of_it(pair: str) -> None:
     assert ends(pair)
+
+
+NAMES = [
+    f"{one}{other}"
+    for one in ("Bo", "Ka", "Li", "Mu", "Ne", "Po")
+    for other in ("mer", "lan", "dit", "ros", "kel", "fun", "gar")
+]
+
+
+@pytest.mark.parametrize(
+    "form", ["I met {} at the harbour.", "The box with {} is in the hall.", "Crate {1} is in hall {1}."]
+)
+def test_a_note_is_compared_with_few_of_those_that_resemble_it(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def count(iris: Sequence[IRI], *more: Any) -> list[Existing]:
+        compared.append(len(iris))
+        return load_existing(iris, *more)
+
+    monkeypatch.setattr(context, "load_existing", count)
+    with fresh_memory("trigram") as memento:
+        memento.intake.import_notes([NoteRow(content=form.format(NAMES[number], number)) for number in range(1, 41)])
+    assert len(compared) == 40
+    assert max(compared) <= 6

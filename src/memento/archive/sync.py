@@ -568,14 +568,14 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     relations: dict[str, set[str]] = {}
     for quad in arrived:
         relations.setdefault(_text(quad.graph_name), set()).add(_text(quad.object))
-    grouped: dict[tuple[str, str, str], dict[str, str]] = {}
+    grouped: dict[tuple[str, str, str, str], dict[str, str]] = {}
     patches: dict[str, Patch] = {}
     for graph, wanted in relations.items():
         here = (quad for quad in store.match(predicate=MEM.relationName, graph=graph) if _text(quad.object) in wanted)
         for quad in (*here, *(one for one in arrived if _text(one.graph_name) == graph)):
             if found := _read_fact(_text(quad.subject), graph, merger, store):
-                memory, owner, value = found
-                grouped.setdefault((graph, owner, _text(quad.object)), {})[memory] = value
+                memory, owner, complement, value = found
+                grouped.setdefault((graph, owner, _text(quad.object), complement), {})[memory] = value
                 if quad in merger.adds:
                     patches[memory] = merger.adds[quad]
     links = [
@@ -588,10 +588,12 @@ def find_rivals(merger: Merger, ledger: Ledger, store: Store) -> list[Quad]:
     return list(dict.fromkeys(quad for link in links for quad in link))
 
 
-def _read_fact(claim: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str] | None:
-    """Return the memory, the owner by name, and the value of a claim that states a fact and has not ended."""
-    here = (quad for quad in store.match(claim, graph=graph) if quad not in merger.removes)
-    said = {quad.predicate.value: _text(quad.object) for quad in (*here, *merger.describe(claim))}
+def _read_fact(claim: str, graph: str, merger: Merger, store: Store) -> tuple[str, str, str, str] | None:
+    """Return the memory, the owner by name, the complement and the value of a claim that states a fact and has not ended."""
+    here = [quad for quad in store.match(claim, graph=graph) if quad not in merger.removes]
+    quads = [*here, *merger.describe(claim)]
+    said = {quad.predicate.value: _text(quad.object) for quad in quads}
+    complement = " ".join(sorted({_text(quad.object) for quad in quads if quad.predicate.value == MEM.complement}))
     if said.keys() & {MEM.invalidAt, MEM.expiredAt} or not {MEM.owner, MEM.valueText, MEM.statedBy} <= said.keys():
         return None
     if said.get(MEM.mood) != "fact" or said.get(MEM.polarity) == "false" or said.get(MEM.isEvent) == "true":
@@ -600,7 +602,7 @@ def _read_fact(claim: str, graph: str, merger: Merger, store: Store) -> tuple[st
     names = [_text(quad.object) for quad in store.match(owner, MEM.name)]
     names += [_text(quad.object) for quad in merger.describe(owner) if quad.predicate.value == MEM.name]
     is_named = names and not owner.startswith("urn:memento:user:")
-    return said[MEM.statedBy], min(names).casefold() if is_named else owner, said[MEM.valueText].casefold()
+    return said[MEM.statedBy], min(names).casefold() if is_named else owner, complement, said[MEM.valueText].casefold()
 
 
 def _is_apart(other: str, graph: str, patch: Patch, merger: Merger, ledger: Ledger) -> bool:

@@ -19,7 +19,7 @@ from typing import Protocol
 
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Memory, Mode, Note, User
-from memento.text.claims import USER, Assertion, Kind, read_complement
+from memento.text.claims import USER, Assertion, Kind
 from memento.text.names import Mention
 
 __all__ = ["USER", "Mention"]
@@ -118,12 +118,7 @@ class Held:
     is_event: bool = False
     kind: Kind = "thing"
     span: tuple[int, int] = (0, 0)
-    words: str = ""
-
-    @property
-    def complement(self) -> frozenset[str]:
-        """The words that tell what it is about from others of its kind."""
-        return read_complement(self.words, self.relation) if self.words else frozenset()
+    complement: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,12 +99,16 @@ def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope
     relations = {*states, *(relation for claim in claims for relation, _ in claim.ends)}
     relations -= words("open")  # nothing of these ends but what is named, which is found by its words
     relations |= {claim.relation for claim in claims if is_single(claim)}
+    complements = {word for claim in claims for word in claim.complement} | {""}
+    if any(not claim.complement for claim in claims):
+        complements.add("*")
     rows = parts.graph.select(
         "consolidation/rivals",
         scope.readable,
         hash=[content_hash(draft.content) for draft in drafts],
         owner=sorted({iris_by_name[claim.owner] for claim in claims}) or [scope.user],
         relation=sorted(relations) or [""],
+        complement=sorted(complements),
         value=sorted({value for claim in claims for value in _ended_values(claim)}) or [""],
     )
     return {cast(IRI, row["memory"]) for row in rows}
@@ -172,19 +176,20 @@ def load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, p
         Existing(
             memory=memory,
             about=tuple(names.get(iri, iri) for iri in memory.about),
-            claims=tuple(hold_claim(claim, names, memory.content) for claim in claims.get(memory.iri, ())),
+            claims=tuple(hold_claim(claim, names) for claim in claims.get(memory.iri, ())),
         )
         for memory in memories
     ]
 
 
-def hold_claim(claim: Claim, names: Mapping[IRI, str], content: str) -> Held:
-    """Return a claim of a memory's content as it is compared; `names` are those by which owners are called."""
+def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
+    """Return a claim as it is compared; `names` are those by which owners are called."""
     return Held(
         iri=claim.iri,
         memory=claim.memory,
         owner=names.get(claim.owner, claim.owner) if claim.owner else "",
         relation=claim.relation,
+        complement=frozenset(claim.complement),
         value=claim.value,
         since=claim.valid_at,
         until=claim.invalid_at,
@@ -193,7 +198,6 @@ def hold_claim(claim: Claim, names: Mapping[IRI, str], content: str) -> Held:
         is_event=bool(claim.is_event),
         kind=cast(Kind, claim.kind),
         span=(claim.start, claim.end),
-        words=content[claim.start : claim.end],
     )
 
 

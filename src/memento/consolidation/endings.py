@@ -149,8 +149,6 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
 
 def _are_of_one_thing(claim: Assertion, known: Held) -> bool:
     """Tell whether two claims may be about the same: not "the plumber for the office" and "the plumber for the flat"."""
-    if not claim.complement:
-        return True
     return claim.complement <= known.complement or known.complement <= claim.complement
 
 

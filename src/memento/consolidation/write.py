@@ -374,6 +374,7 @@ def make_claims(draft: Draft, memory: Memory, names: Mapping[str, IRI]) -> list[
             memory=memory.iri,
             owner=names.get(one.owner) if one.owner else None,
             relation=one.relation,
+            complement=tuple(sorted(one.complement)),
             value=one.value,
             value_entity=_find_value(one.value, names),
             words=draft.content[one.start : one.end],
@@ -448,7 +449,7 @@ def _end_memories(
             written += change
             ended |= {old: None} if is_over else {}
         if followed := [_follow(one, claims[memory.iri], understood) for one in decision.successors]:
-            held = [hold_claim(one, {}, memory.content) for one in claims[memory.iri]]
+            held = [hold_claim(one, {}) for one in claims[memory.iri]]
             written += end_memory(memory, held, [one for one in followed if one], graph, now)[0]
     return list(ended), written
 

@@ -456,7 +456,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     places = [_Place(at, epoch, at) for at in range(len(iris))]
     for place in places:
         place.is_said = False
-    slots: dict[tuple[object, object], int] = {}
+    slots: dict[tuple[object, object, frozenset[str]], int] = {}
     # What ended once has one value at a time.
     single = {(row["subject"], row["slot"]) for row in rows if "until" in row and row["slot"] not in words("open")}
     lasting = {row["memory"] for row in rows if "slot" in row and "until" not in row}
@@ -478,7 +478,8 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
         if str(row["slot"]) in single_relations() or (row["subject"], row["slot"]) in single:
-            first = slots.setdefault((row["subject"], row["slot"]), place.at)
+            of_what = frozenset(str(row.get("complement", "")).split())
+            first = slots.setdefault((row["subject"], row["slot"], of_what), place.at)
             _join(places, first, place.at)
     for place in places:
         place.is_said = place.is_said or iris[place.at] in unreal

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
@@ -710,18 +710,8 @@ def _number_of(noun: Token) -> str:
 _NUMBER = re.compile(r"#?\d{1,6}[A-Za-z]?")
 
 
-@lru_cache(maxsize=8_192)
-def read_complement(text: str, relation: str) -> frozenset[str]:
-    """
-    Read the words that tell what a relation is about from others of its kind: of two plumbers, the one for the office.
-
-    >>> sorted(read_complement("The plumber for the office is Ken Ito.", "plumber"))
-    ['office']
-    """
-    return frozenset().union(*(_find_complement(sentence, relation) for sentence in parse(text).sents))
-
-
 def _find_complement(sentence: Span, relation: str) -> frozenset[str]:
+    """Return the words that tell what a relation is about from others of its kind: "office" of "the plumber for the office"."""
     found: set[str] = set()
     for noun in sentence:
         if noun.pos_ not in ("NOUN", "PROPN") or not f" {relation}".endswith(f" {fold(_relation_of(noun))}"):

@@ -129,9 +129,9 @@ def _mend_tags(doc: Doc) -> Doc:
         first = sentence[0]
         if first.tag_ == "VB" and first.lower_ == "got":
             first.tag_, first.lemma_ = "VBD", "get"
-        elif first.tag_ == "VB" and first.dep_ in ("nsubj", "nsubjpass"):
-            first.tag_, first.pos_, first.lemma_ = "NN", "NOUN", first.lower_
-        elif first.tag_ == "NNP" and first.dep_ in ("nsubj", "nsubjpass") and first.lower_ in _ROLES:
+        elif first.dep_ in ("nsubj", "nsubjpass") and (
+            first.tag_ == "VB" or (first.tag_ == "NNP" and first.lower_ in _ROLES)
+        ):
             first.tag_, first.pos_, first.lemma_ = "NN", "NOUN", first.lower_
     return doc
 
