@@ -1,4 +1,8 @@
-"""What says the same of two things of one kind: the plumber for the office is not the plumber for the flat."""
+"""
+What ends and what stands together: the plumber for the office is not the plumber for the flat.
+
+Each line is a pair of notes, one after the other, in the words of people of several trades.
+"""
 
 from __future__ import annotations
 
@@ -93,6 +97,36 @@ My flat 4 tenant is Ana. | My flat 5 tenant is Karl.
 Bed 3: Mr Olsen | Bed 4: Mrs Park
 Hive 2 is queenless. | Hive 3 is strong.
 Room 12 is booked by Ana. | Room 14 is booked by Karl.
+My flatmate is Jonas. | My neighbour is Petra.
+I keep my bike in the cellar. | I keep my skis in the attic.
+I take 20 mg of sertraline. | I take 10 mg of melatonin.
+I'm reading Middlemarch. | I'm watching Severance.
+I'm learning Dutch. | I speak French.
+My car is a blue Polo. | My sister's car is a Leaf.
+The shop opens at nine. | The shop closes at six.
+We use MySQL. | We use Redis for the cache.
+Tom is dating Ana. | Tom met Ben for lunch.
+Lea's teacher is Mrs Falk. | Ida's teacher is Mr Ost.
+I have an appointment on Friday at 10. | I have an appointment on Monday at 3.
+Karim lives in Lyon. | Karim visited Nantes.
+Karim lives in Lyon. | Karim's brother moved to Nantes.
+My rent is 700. | The rent in Paris is crazy.
+Leo is 6. | Leo is tall.
+Leo is 6. | Mia turned 7.
+I work at the museum. | I went to the museum on Sunday.
+I live in Bonn. | I was in Lyon last week.
+My dog is Rex. | My dog is a poodle.
+My sister is a nurse. | My sister is pregnant.
+My brother is Tom. | My brother is in Rome.
+I like tea. | I like coffee.
+Ana leads Osprey. | Ana joined the board.
+My mum is in hospital. | My dad is at home.
+The printer is broken. | The scanner is new.
+The meeting is on Tuesday. | The party is on Friday.
+The car is red. | The car is fast.
+We have two cats. | We have a garden.
+The trip costs 400. | The flight costs 120.
+I drive a Golf. | I ride a Honda on weekends.
 """
 
 CHANGED = """
@@ -111,6 +145,39 @@ The meeting with Karl is at 9. | The meeting with Karl is at 10 now.
 Ticket 451 is in queue 3. | Ticket 451 is in queue 5.
 Room 12 is booked by Ana. | Room 12 is booked by Karl now.
 My flat 4 tenant is Ana. | My flat 4 tenant is Karl.
+My flatmate is Jonas. | Jonas moved out, my flatmate is now Petra.
+I keep my bike in the cellar. | The bike is in the garage now.
+We meet in the library. | From now on we meet at Ola's place.
+My therapist is Dr Bloom. | I switched therapists, it's Dr Haas now.
+I'm reading Middlemarch. | I finished Middlemarch.
+I'm learning Dutch. | I gave up on Dutch.
+The project is called Heron. | Heron was renamed to Osprey.
+My car is a blue Polo. | I traded the Polo in for a Leaf.
+The shop opens at nine. | The shop now opens at eight.
+My favourite band is Low. | My favourite band these days is Lankum.
+I work part-time at the museum. | I left the museum.
+Our budget is 5,000. | The budget was cut to 4,000.
+My phone is a Pixel 6. | Got a new phone, a Fairphone 5.
+We use MySQL. | We migrated from MySQL to Postgres.
+Tom is dating Ana. | Tom and Ana broke up.
+Tom is married to Ana. | Tom and Ana got divorced.
+My Netflix costs 12 a month. | Netflix is 15 a month now.
+The cat is on a diet. | The cat is no longer on a diet.
+Lea's teacher is Mrs Falk. | Lea's new teacher is Mr Ost.
+I have an appointment on Friday at 10. | My appointment was cancelled.
+I'm allergic to cats. | It turns out I'm not allergic to cats.
+The password hint is kettle. | The password hint is now tulip.
+The dog sleeps in the kitchen. | The dog sleeps in the hall now.
+We are four in the band. | We are five in the band now.
+Karim lives in Lyon. | Karim has moved to Nantes.
+Our landlord is Mr Cho. | The house was sold, the new landlord is Ms Abt.
+The wifi is called Alpen. | The wifi is now called Berg.
+I don't drink coffee. | I drink coffee again.
+My boss is Ingrid. | Ingrid retired, Pavel is my boss now.
+My gym is PureGym. | I changed gyms to FitOne.
+Our bank is Sparkasse. | We switched banks to ING.
+My son is in third grade. | My son is in fourth grade now.
+Leo is 6. | Leo turned 7.
 """
 
 

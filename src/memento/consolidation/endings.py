@@ -71,7 +71,7 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         return Verdict(False, "told of the past")
     if claim.is_added or (set(claim.relation.split()) & words("several") and not _is_favourite(claim.relation)):
         return Verdict(False, "may stand together")
-    if claim.kind != known.kind and "thing" not in (claim.kind, known.kind):
+    if claim.kind != known.kind and ("thing" not in (claim.kind, known.kind) or _says_its_kind(claim, known)):
         return Verdict(False, "values of two kinds")
     if claim.relation == "be" and _AGE.fullmatch(claim.value) and not _AGE.fullmatch(known.value):
         return Verdict(False, "values of two kinds")
@@ -117,6 +117,12 @@ def is_single(claim: Assertion) -> bool:
 _AGE = re.compile(r"\d{1,3}(?: (?:years?|months?|weeks?))?(?: old)?")
 
 
+def _says_its_kind(claim: Assertion, known: Held) -> bool:
+    """Tell whether one value names something and the other says what it is: "my dog is Rex", "my dog is a poodle"."""
+    said = next(one.value for one in (claim, known) if one.kind == "thing")
+    return {claim.kind, known.kind} == {"thing", "name"} and said.startswith(("a ", "an ")) and not claim.changed
+
+
 def _is_favourite(relation: str) -> bool:
     return relation.partition(" ")[0] in words("favourite")
 
@@ -139,12 +145,25 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
 
     "Production runs on Heroku" · "production is on Fly.io": production use, production.
     """
-    if claim.relation == known.relation:
+    if claim.relation == known.relation or _are_alike(claim, known):
         return _are_of_one_thing(claim, known)
     if not claim.topic or claim.topic in words("open"):
         return False
     longer = known.relation if known.relation.startswith(f"{claim.topic} ") else ""
     return bool(longer) and claim.relation == claim.topic
+
+
+def _are_alike(claim: Assertion, known: Held) -> bool:
+    """Tell whether two relations say the same in other words: what something costs and is now, where one meets and meets now."""
+    if claim.kind == known.kind == "number" and {claim.relation, known.relation} == {"be", "cost"}:
+        return True
+    return claim.changed and _verb_of_place(claim.relation) == _verb_of_place(known.relation) != ""
+
+
+def _verb_of_place(relation: str) -> str:
+    """Return the verb of a relation to a place, "meet" of "meet at"; "" for any other."""
+    verb, _, preposition = relation.rpartition(" ")
+    return verb if preposition in ("at", "in", "on") and verb not in ("be", "work") else ""
 
 
 def _are_of_one_thing(claim: Assertion, known: Held) -> bool:

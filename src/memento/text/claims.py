@@ -638,7 +638,9 @@ def _possession(noun: Token, context: _Context) -> tuple[str, str]:
     bare = _object_of(noun, "of")
     if bare is not None and bare.tag_ == "NN" and bare.text.islower() and not [*bare.lefts]:
         owner, _ = _possession(bare, context)  # "head of state", "point of sale"
-        named = owner or next((_owner_of(one, context) for one in _objects_in(noun) if one.pos_ == "PROPN"), "")
+        whose = [child for child in noun.children if child.dep_ == "poss"]
+        whose += [one for one in _objects_in(noun) if one.pos_ == "PROPN"]
+        named = owner or next((_owner_of(one, context) for one in whose), "")
         return named, f"{relation} of {bare.lower_}"
     for child in noun.children:
         if child.dep_ == "poss":
@@ -944,6 +946,8 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
             polarity = False
         if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
             changed = True
+        if child.lower_ == "from" and any(inner.tag_ == "RB" for inner in child.children):
+            changed = True  # "from now on"
         if child.lower_ in words("doubting") and child.dep_ == "advmod" and mood in ("fact", "plan"):
             mood = "possible"
         if child.lower_ == "days" and any(inner.lower_ == "these" for inner in child.children):
@@ -1072,6 +1076,8 @@ def _kind(token: Token) -> Kind:
         return "number"
     if _is_time(token):
         return "time"
+    if token.text.islower() and any(child.dep_ == "nummod" for child in token.children):
+        return "number"  # "40 mg", which the tagger takes for a name
     if token.pos_ == "PROPN" or (token.text[:1].isupper() and token.text[:1].isalpha()):
         return "name"
     if token.doc[token.left_edge.i].pos_ == "NUM" or any(child.pos_ == "NUM" for child in token.children):
@@ -1416,6 +1422,8 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         return None  # "the old contact went to Faro", but "our office moved to York"
     if _is_name(subject):
         name = _name(subject)
+        if verb.lemma_ in words("naming"):  # "Heron was renamed to Osprey"
+            return replace(_with_value(base, targets[0]), owner=name, relation="name", changed=True, is_event=False)
         base = replace(_with_value(base, targets[0]), owner=USER, relation=name.lower(), topic=name.lower())
         return replace(base, changed=True, tense="present", is_property=True)
     claim = _noun_claim(subject, targets[0], base, context)
@@ -1495,12 +1503,14 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         for child in verb.children
         if child.dep_ in ("dobj", "oprd", "ccomp") and child.pos_ not in ("VERB", "AUX", "SCONJ")
     ]
+    if lemma == "work" and objects and objects[0].lower_ == "time":
+        objects = []  # "part-time"
     places = [
         (child, inner)
         for child in verb.children
         if child.dep_ in ("prep", "agent")
         for inner in child.children
-        if inner.dep_ in ("pobj", "pcomp")
+        if inner.dep_ in ("pobj", "pcomp") and not (child.lower_ == "from" and inner.tag_ == "RB")
     ]
     places += [
         (adverb, inner)
@@ -1557,7 +1567,12 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         )  # "took over as"
         yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
-        yield from _of_newcomer(objects[0], base)
+        yield from _of_newcomer(objects[0], replace(base, is_event=False, tense="present"))
+    if lemma in ("switch", "change") and objects and objects[0].tag_ == "NNS" and base.mood == "fact" and base.polarity:
+        yield _of_switched(objects[0], place_times, base)
+        return
+    if lemma in words("keeping") and objects and is_habit and (kept := _of_kept(objects[0], place_times, base)):
+        yield kept
     if base.tense == "present" and base.mood == "fact" and base.polarity:
         yield from _of_schedule(objects, [inner for _, inner in places], verb, base)
     if objects and objects[0].lemma_.lower() in words("posts") and lemma in words("getting_work"):
@@ -1618,6 +1633,30 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         is not None
     ):
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
+
+
+def _of_switched(kind: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion:
+    """Return what one has instead of another of a kind: "switched banks to ING"; without it, that the old one is over."""
+    relation = fold(kind.lemma_.lower())
+    places = [*places, *((p, i) for p in kind.children if p.dep_ == "prep" for i in p.children)]
+    old = tuple(_text_of(inner) for preposition, inner in places if preposition.lower_ == "from")
+    new = next((inner for preposition, inner in places if preposition.lower_ == "to"), None)
+    if new is None:
+        return replace(
+            _with_value(base, kind), relation=base.relation, is_event=True, ends=((relation, ""),), instead=old
+        )
+    held = replace(base, relation=relation, topic=relation, is_event=False, tense="present", changed=True)
+    return replace(_with_value(held, new), is_property=True, instead=old)
+
+
+def _of_kept(thing: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion | None:
+    """Return where somebody's thing is: "I keep my bike in the cellar"; None for what is nobody's in particular."""
+    place = next((i for p, i in places if p.lower_ in ("in", "at", "on", "under", "behind", "with", "near")), None)
+    if place is None or not _is_role(thing) or not any(one.dep_ in ("poss", "det") for one in thing.children):
+        return None
+    relation = fold(_relation_of(thing))
+    claim = _with_value(replace(base, relation=relation, topic=relation), place)
+    return replace(claim, is_property=thing.tag_ == "NN")
 
 
 def _is_particle(word: Token) -> bool:
