@@ -183,3 +183,35 @@ def test_what_took_the_place_of_a_thing_answers_what_that_one_answered(change: s
 
         assert golf.invalid_at is not None
         assert [one.content for one in opened.recall("What car do I drive?").memories] == [change]
+
+
+@pytest.mark.parametrize(
+    ("standing", "stand_in", "question", "during", "after"),
+    [
+        (
+            "Vikram heads the lab.",
+            "Elif stands in for Vikram until the end of August.",
+            "Who heads the lab?",
+            "2025-07-10",
+            None,
+        ),
+        (
+            "Ingrid runs the clinic.",
+            "Paul covers for Ingrid in July.",
+            "Who leads the clinic?",
+            "2025-07-10",
+            "2025-09-10",
+        ),
+        ("My physio is Lars.", "Edda replaces Lars until October.", "Who is my physio?", "2025-07-10", "2025-12-10"),
+    ],
+)
+def test_who_stands_in_comes_before_who_is_stood_in_for_while_it_lasts(
+    standing: str, stand_in: str, question: str, during: str, after: str | None
+) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note(standing, at="2025-01-15")
+        memento.note(stand_in, at="2025-06-02")
+        found = memento.recall(question, as_of=during).memories
+        assert [one.content for one in found] == [stand_in, standing]
+        assert memento.recall(question, as_of=after).memories[0].content == standing
+        assert memento.recall(f"Where does {standing.split()[0]} live?", as_of=during).memories[:1] != (found[0],)

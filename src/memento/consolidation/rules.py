@@ -50,7 +50,7 @@ from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, Spared, User
-from memento.text.claims import Assertion, find_person, read_claims
+from memento.text.claims import Assertion, find_person, read_claims, words
 from memento.text.dates import Dated, dates, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
@@ -295,6 +295,8 @@ def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Asse
     until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
     if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
         since, until = span
+    if claim.relation in words("standing_in") and claim.when and until is None and claim.tense != "past":
+        since, until = _read_period(claim.when, at, zone)
     if since is None and claim.when:
         if claim.is_event and claim.tense == "past":
             since = _read_time(claim.when, at, zone, "past")
@@ -304,6 +306,22 @@ def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Asse
     if claim.mood == "plan" and since is not None and claim.is_announced:
         claim = replace(claim, mood="fact")  # it is settled, for that day
     return replace(claim, begins=since, stops=until)
+
+
+def _read_period(words: str, at: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Read "in July", "next week", "on Friday": when a month, week or day begins and ends; None for what it does not say."""
+    said = words.casefold()
+    if "this week" in said:
+        return None, (at + _DAY * (7 - at.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
+    begin = _read_time(words, at, zone, "future")
+    if begin is None:
+        return None, None
+    is_month = not any(letter.isdigit() for letter in said) and any(
+        month.casefold() in said.split() for month in MONTHS
+    )
+    if is_month:
+        return begin, (begin.replace(day=1) + _DAY * 32).replace(day=1)
+    return begin, begin + _DAY * (7 if "week" in said else 1)
 
 
 def sentence_around(text: str, claim: Assertion) -> str:

@@ -23,7 +23,7 @@ from memento.iris import IRI, MEM, tag_name
 from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
-from memento.retrieval.anchor import anchor, take_sides
+from memento.retrieval.anchor import anchor, list_meant, take_sides
 from memento.retrieval.calibration import LEAST_SHARE, calibrate
 from memento.retrieval.chains import END, order_latest_first
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
@@ -307,7 +307,23 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         else:
             picked.cut.append(one)
             picked.cut_fitness.append(fit)
+    _put_stand_ins_first(picked, query, question)
     return picked
+
+
+def _put_stand_ins_first(picked: Picked, query: Query, question: Question) -> None:
+    """Put who stands in for somebody before the memory that names the one stood in for, while it lasts."""
+    if not picked.chosen:
+        return
+    at = query.as_of or timely.asked_time(query.question, question.view.now) or question.view.now
+    first, fit = picked.chosen[0], picked.fitness[0]
+    named = {iri for one in question.asked for iri in list_meant(one, question)}
+    for node in timely.find_stand_ins(first.item, question, named, at.timestamp()):
+        places = [place for place, one in enumerate(picked.chosen) if one.item == node]
+        for place in places:
+            del picked.chosen[place], picked.fitness[place]
+        picked.chosen.insert(0, Scored(node, first.score, "claims"))
+        picked.fitness.insert(0, fit)
 
 
 def pick_nearest(nothing: Picked, question: Question, evidence: Evidence) -> Picked:

@@ -11,7 +11,7 @@ one is similar to it and matches the question as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import log1p
@@ -24,6 +24,7 @@ from memento.graph.store import Store
 from memento.iris import IRI
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
+from memento.search.claims import Claims, Stated
 from memento.search.postings import split_words, tokens
 from memento.text.claims import single_relations, words
 from memento.text.dates import dates
@@ -495,3 +496,27 @@ def _root(places: list[_Place], at: int) -> int:
 def _join(places: list[_Place], one: int, other: int) -> None:
     first, second = sorted((_root(places, one), _root(places, other)))
     places[second].group = first
+
+
+def find_stand_ins(memory: int, question: Question, named: Collection[IRI], at: float) -> list[int]:
+    """
+    Return the memories that say who stands in, at a time, for somebody whom a memory gives as the answer; none if the question
+    does not ask who somebody is, or names them.
+
+    Args:
+        named: what the question names.
+        at: in seconds since 1970.
+    """
+    if {"who", "whom"}.isdisjoint(split_words(question.text)):
+        return []
+    view = question.view
+    claims, nodes = view.indexes[Claims], view.indexes.nodes
+    said = [one for one in claims.of_memory(nodes.iri(memory)) if one.holds(at)]
+    people = dict.fromkeys(iri for one in said for iri in (one.entity, one.owner) if iri and iri not in named)
+    found = (nodes.find(one.memory) for iri in people for one in claims.of_value(iri) if _stands_in(one, at))
+    return [node for node in dict.fromkeys(found) if node is not None and node != memory and view.visible[node]]
+
+
+def _stands_in(claim: Stated, at: float) -> bool:
+    is_bounded = claim.until < float("inf") or claim.relation != "replace"
+    return claim.relation in words("standing_in") and claim.holds(at) and is_bounded

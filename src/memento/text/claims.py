@@ -1060,6 +1060,8 @@ def _is_time(token: Token) -> bool:
         r"\d{1,2}[:.]\d\d(am|pm)?|(19|20)\d\d|\d{1,2}(st|nd|rd|th)|\d{1,2}(am|pm)|\d{4}-\d\d-\d\d", text
     ):
         return True
+    if text in ("beginning", "end", "middle", "start"):  # "the end of August"
+        return any(_is_time(inner) for part in token.children if part.lower_ == "of" for inner in part.children)
     return any(
         child.lower_ in words("times")
         for child in (*token.lefts, *(one for one in token.rights if one.dep_ == "quantmod"))  # "20 Sept."
