@@ -1179,6 +1179,7 @@ class BelievedClaim:
     One claim in a timeline: whose it is, its relation and its value, in the very `words` of the memory that states it.
 
     `state` is as in `Believed`; `by` is the claim or memory that ended it. `entity` is the value, where the graph knows it as one.
+    `complement` are the words that tell what it is about from others of its kind ("office" of "the plumber for the office").
     """
 
     iri: IRI
@@ -1194,6 +1195,7 @@ class BelievedClaim:
     state: Literal["holds", "ended", "corrected"]
     entity: IRI | None = None
     mood: str = "fact"
+    complement: str = ""
     is_denied: bool = False
     is_event: bool = False
     invalid_at: datetime | None = None

@@ -97,6 +97,8 @@ My flat 4 tenant is Ana. | My flat 5 tenant is Karl.
 Bed 3: Mr Olsen | Bed 4: Mrs Park
 Hive 2 is queenless. | Hive 3 is strong.
 Room 12 is booked by Ana. | Room 14 is booked by Karl.
+I live in Rome. | I live on Elm Street now.
+I keep a diary in the drawer. | I keep a diary at work.
 My flatmate is Jonas. | My neighbour is Petra.
 I keep my bike in the cellar. | I keep my skis in the attic.
 I take 20 mg of sertraline. | I take 10 mg of melatonin.

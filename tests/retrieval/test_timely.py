@@ -215,3 +215,12 @@ def test_who_stands_in_comes_before_who_is_stood_in_for_while_it_lasts(
         assert [one.content for one in found] == [stand_in, standing]
         assert memento.recall(question, as_of=after).memories[0].content == standing
         assert memento.recall(f"Where does {standing.split()[0]} live?", as_of=during).memories[:1] != (found[0],)
+
+
+def test_who_somebody_is_to_one_does_not_change_while_somebody_stands_in_for_them() -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note("My sister is Ana Ruiz.", at="2025-01-15")
+        memento.note("I met Ana Ruiz in Rome.", at="2025-02-15")
+        memento.note("Bo Lind stands in for Ana Ruiz until October.", at="2025-06-02")
+        for question in ("Who is my sister?", "Who did I meet in Rome?"):
+            assert "Bo" not in memento.recall(question, as_of="2025-07-10").memories[0].content

@@ -488,6 +488,7 @@ def _to_believed_claim(
         owner=owner,
         name="you" if owner == scope.user else names.get(owner, str(owner)),
         relation=str(row["relation"]),
+        complement=" ".join(sorted(str(row.get("complement", "")).split())),
         value=str(row.get("value", "")),
         words=str(row["words"]),
         valid_at=cast(datetime, row["validAt"]),

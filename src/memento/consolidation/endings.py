@@ -163,7 +163,7 @@ def _are_alike(claim: Assertion, known: Held) -> bool:
 def _verb_of_place(relation: str) -> str:
     """Return the verb of a relation to a place, "meet" of "meet at"; "" for any other."""
     verb, _, preposition = relation.rpartition(" ")
-    return verb if preposition in ("at", "in", "on") and verb not in ("be", "work") else ""
+    return verb if preposition in ("at", "in", "on") and verb not in ("be", "live", "work") else ""
 
 
 def _are_of_one_thing(claim: Assertion, known: Held) -> bool:

@@ -511,10 +511,24 @@ def find_stand_ins(memory: int, question: Question, named: Collection[IRI], at: 
         return []
     view = question.view
     claims, nodes = view.indexes[Claims], view.indexes.nodes
-    said = [one for one in claims.of_memory(nodes.iri(memory)) if one.holds(at)]
-    people = dict.fromkeys(iri for one in said for iri in (one.entity, one.owner) if iri and iri not in named)
-    found = (nodes.find(one.memory) for iri in people for one in claims.of_value(iri) if _stands_in(one, at))
+    said = [one for one in claims.of_memory(nodes.iri(memory)) if one.holds(at) and not one.is_event]
+    people = dict.fromkeys(
+        one.owner if one.relation in words("duties") else one.entity for one in said if _is_duty(one)
+    )
+    found = (
+        nodes.find(one.memory)
+        for iri in people
+        if iri not in named
+        for one in claims.of_value(iri)
+        if _stands_in(one, at)
+    )
     return [node for node in dict.fromkeys(found) if node is not None and node != memory and view.visible[node]]
+
+
+def _is_duty(claim: Stated) -> bool:
+    """Tell whether a claim says who has a duty that somebody else can do for them: "Vikram heads the lab", "my physio is Lars"."""
+    role = claim.relation.rpartition(" ")[2]
+    return claim.relation in words("duties") or (bool(claim.entity) and role in words("posts_of_duty"))
 
 
 def _stands_in(claim: Stated, at: float) -> bool:

@@ -1654,11 +1654,13 @@ def _of_switched(kind: Token, places: Sequence[tuple[Token, Token]], base: Asser
 def _of_kept(thing: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion | None:
     """Return where somebody's thing is: "I keep my bike in the cellar"; None for what is nobody's in particular."""
     place = next((i for p, i in places if p.lower_ in ("in", "at", "on", "under", "behind", "with", "near")), None)
-    if place is None or not _is_role(thing) or not any(one.dep_ in ("poss", "det") for one in thing.children):
+    if place is None or not _is_role(thing) or thing.tag_ != "NN":
+        return None
+    if not any(one.dep_ == "poss" or one.lower_ == "the" for one in thing.children):
         return None
     relation = fold(_relation_of(thing))
     claim = _with_value(replace(base, relation=relation, topic=relation), place)
-    return replace(claim, is_property=thing.tag_ == "NN")
+    return replace(claim, is_property=True)
 
 
 def _is_particle(word: Token) -> bool:
