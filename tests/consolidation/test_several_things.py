@@ -97,6 +97,15 @@ My flat 4 tenant is Ana. | My flat 5 tenant is Karl.
 Bed 3: Mr Olsen | Bed 4: Mrs Park
 Hive 2 is queenless. | Hive 3 is strong.
 Room 12 is booked by Ana. | Room 14 is booked by Karl.
+Anna is married to Piet. | Piet is called Pete at work.
+My brother is Karl. | Karl is called Charlie by his mates.
+My bike is a Gazelle. | My bike is in the garage now.
+We meet at the pub. | From now on we meet at seven.
+I work at the clinic in Bath. | I now work on Saturdays.
+I swim at the lido. | I now swim on Wednesdays.
+My train is the 8:15. | I changed trains at Linz.
+My seat in the hall is 14C. | We switched seats on the plane.
+Our supplier for flour is Molino. | We switched suppliers for sugar to Zuckerl.
 I live in Rome. | I live on Elm Street now.
 I keep a diary in the drawer. | I keep a diary at work.
 My flatmate is Jonas. | My neighbour is Petra.
@@ -147,6 +156,11 @@ The meeting with Karl is at 9. | The meeting with Karl is at 10 now.
 Ticket 451 is in queue 3. | Ticket 451 is in queue 5.
 Room 12 is booked by Ana. | Room 12 is booked by Karl now.
 My flat 4 tenant is Ana. | My flat 4 tenant is Karl.
+Our gas provider is Vattenfall. | We changed gas providers to Eon.
+My dentist is Dr Koh. | I changed dentists.
+The bike is in the cellar. | The bike is in the garage now.
+Our cat is called Mop. | We renamed Mop to Dusty.
+Our project is called Heron. | Heron is now called Osprey.
 My flatmate is Jonas. | Jonas moved out, my flatmate is now Petra.
 I keep my bike in the cellar. | The bike is in the garage now.
 We meet in the library. | From now on we meet at Ola's place.
@@ -199,6 +213,7 @@ def hold(text: str) -> Iterator[Held]:
             kind=claim.kind,
             span=(claim.start, claim.end),
             complement=claim.complement,
+            is_place=claim.is_place,
         )
 
 

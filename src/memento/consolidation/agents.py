@@ -119,6 +119,7 @@ class Held:
     kind: Kind = "thing"
     span: tuple[int, int] = (0, 0)
     complement: frozenset[str] = frozenset()
+    is_place: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
-from memento.text.claims import Assertion, Kind, is_once, words
+from memento.text.claims import Assertion, Kind, is_once, is_place, words
 
 Recall = Callable[[str, Scope], Recollection]
 """Recalls the memories of a scope for a text, best first."""
@@ -190,6 +190,7 @@ def hold_claim(claim: Claim, names: Mapping[IRI, str]) -> Held:
         owner=names.get(claim.owner, claim.owner) if claim.owner else "",
         relation=claim.relation,
         complement=frozenset(claim.complement),
+        is_place=is_place(claim.words, claim.value),
         value=claim.value,
         since=claim.valid_at,
         until=claim.invalid_at,

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 
 from memento.consolidation.agents import Held
-from memento.text.claims import Assertion, find_person, is_once, single_relations, words
+from memento.text.claims import USER, Assertion, find_person, is_once, single_relations, words
 from memento.text.words import stems
 
 
@@ -40,7 +40,7 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
     Args:
         corrects: the new claim's words say that something told before was never true.
     """
-    renames = claim.relation == "name" and claim.owner != known.owner and same_value(known.value, claim.owner)
+    renames = is_renamed(claim, known)
     takes_over = _takes_over(claim, known)
     dies = claim.is_over and claim.relation in words("dying") and claim.topic == known.owner
     rival = _are_of_one_relation(claim, known) and not same_value(claim.value, known.value)
@@ -73,6 +73,8 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         return Verdict(False, "may stand together")
     if claim.kind != known.kind and ("thing" not in (claim.kind, known.kind) or _says_its_kind(claim, known)):
         return Verdict(False, "values of two kinds")
+    if _says_place_or_kind(claim, known):
+        return Verdict(False, "values of two kinds")
     if claim.relation == "be" and _AGE.fullmatch(claim.value) and not _AGE.fullmatch(known.value):
         return Verdict(False, "values of two kinds")
     if bool(claim.complement) != bool(known.complement) and not claim.changed:
@@ -88,6 +90,15 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
 
 
 _MOODS = {"past": "told of the past", "possible": "a possibility"}
+
+
+def is_renamed(claim: Assertion, known: Held) -> bool:
+    """Tell whether a claim gives the value of a known one of the user's another name: "Heron was renamed to Osprey"."""
+    is_new_name = claim.relation == "name" and claim.changed and claim.owner != known.owner == USER
+    is_its_name = (
+        claim.owner.casefold() == known.value.casefold() and known.relation.rpartition(" ")[2] not in _PREPOSITIONS
+    )
+    return is_new_name and is_its_name and not known.is_event
 
 
 def explain_succession(claim: Assertion, known: Held) -> str:
@@ -123,6 +134,14 @@ def _says_its_kind(claim: Assertion, known: Held) -> bool:
     return {claim.kind, known.kind} == {"thing", "name"} and said.startswith(("a ", "an ")) and not claim.changed
 
 
+def _says_place_or_kind(claim: Assertion, known: Held) -> bool:
+    """Tell whether one says where a thing is and the other what: "my bike is a Gazelle", "my bike is in the garage now"."""
+    if claim.relation != claim.topic or not {claim.kind, known.kind} <= {"name", "thing"}:
+        return False
+    is_kind = claim.value.startswith(("a ", "an "))
+    return (claim.is_place and not known.is_place) or (known.is_place and not claim.is_place and is_kind)
+
+
 def _is_favourite(relation: str) -> bool:
     return relation.partition(" ")[0] in words("favourite")
 
@@ -149,8 +168,8 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
         return _are_of_one_thing(claim, known)
     if not claim.topic or claim.topic in words("open"):
         return False
-    longer = known.relation if known.relation.startswith(f"{claim.topic} ") else ""
-    return bool(longer) and claim.relation == claim.topic
+    is_longer = known.relation.startswith(f"{claim.topic} ")
+    return is_longer and claim.relation == claim.topic and claim.kind == known.kind
 
 
 def _are_alike(claim: Assertion, known: Held) -> bool:
@@ -158,6 +177,9 @@ def _are_alike(claim: Assertion, known: Held) -> bool:
     if claim.kind == known.kind == "number" and {claim.relation, known.relation} == {"be", "cost"}:
         return True
     return claim.changed and _verb_of_place(claim.relation) == _verb_of_place(known.relation) != ""
+
+
+_PREPOSITIONS = frozenset(("at", "in", "on", "to", "for", "with", "from", "by", "of", "as", "into"))
 
 
 def _verb_of_place(relation: str) -> str:

@@ -45,7 +45,7 @@ from memento.consolidation.agents import (
     Successor,
     Target,
 )
-from memento.consolidation.endings import explain_succession, judge, same_value
+from memento.consolidation.endings import explain_succession, is_renamed, judge, same_value
 from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
@@ -293,6 +293,8 @@ def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Asse
     ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
     since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
     until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
+    if until is not None and "end of" in claim.until.casefold():
+        until += _DAY  # the last day belongs to it
     if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
         since, until = span
     if claim.relation in words("standing_in") and claim.when and until is None and claim.tense != "past":
@@ -538,6 +540,11 @@ def decide(drafts: Sequence[Draft], existing: Sequence[Existing], note: Note) ->
 
 def _take_over(claim: Assertion, held: Held) -> Iterator[Assertion]:
     """Yield that a value is now what the one was that it replaces by name: "from Miller to Baker" makes Baker the supplier."""
+    if is_renamed(claim, held):
+        yield replace(
+            claim, owner=held.owner, relation=held.relation, topic="", complement=held.complement, changed=False
+        )
+        return
     replaces = any(same_value(old, held.value) for old in claim.instead)
     replaces = replaces or (bool(claim.instead) and claim.is_over and claim.topic.casefold() == held.relation)
     is_successor = claim.polarity and claim.value and replaces and not same_value(claim.value, held.value)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import combinations, product
 from math import log1p
 from typing import cast
 
@@ -106,6 +107,8 @@ class _Place:
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
     slots: set[tuple[IRI, str]] = field(default_factory=set)
+    things: dict[tuple[object, str], set[frozenset[str]]] = field(default_factory=dict)
+    """By a slot without its numbers, what tells the thing from others of its kind: "4" of "flat 4 tenant"."""
     is_said: bool = True  # its content is only said, wished or planned
 
 
@@ -280,6 +283,9 @@ def order_by_time(
         comparable = sides[None, :] * sides[:, None] >= 0
         if likeness is not None:  # the job of somebody is no rival of the same person's pet
             comparable &= likeness.related | ~is_named[:, None]
+    for place, other in combinations(places, 2):
+        if _are_of_two_things(place, other):
+            comparable[place.at, other.at] = comparable[other.at, place.at] = False
     for place in places:
         place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
@@ -478,13 +484,25 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
+        of_what = frozenset(str(row.get("complement", "")).split())
+        numbers = frozenset(word for word in str(row["slot"]).split() if any(letter.isdigit() for letter in word))
+        kind = " ".join(word for word in str(row["slot"]).split() if word not in numbers)
+        place.things.setdefault((row["subject"], kind), set()).add(of_what | numbers)
         if str(row["slot"]) in single_relations() or (row["subject"], row["slot"]) in single:
-            of_what = frozenset(str(row.get("complement", "")).split())
             first = slots.setdefault((row["subject"], row["slot"], of_what), place.at)
             _join(places, first, place.at)
     for place in places:
         place.is_said = place.is_said or iris[place.at] in unreal
     return places
+
+
+def _are_of_two_things(place: _Place, other: _Place) -> bool:
+    """Tell whether two memories say the same of different things: "the plumber for the office", "the plumber for the flat"."""
+    shared = place.things.keys() & other.things.keys()
+    return any(
+        all(not (one <= two or two <= one) for one, two in product(place.things[kind], other.things[kind]))
+        for kind in shared
+    )
 
 
 def _root(places: list[_Place], at: int) -> int:
@@ -533,4 +551,4 @@ def _is_duty(claim: Stated) -> bool:
 
 def _stands_in(claim: Stated, at: float) -> bool:
     is_bounded = claim.until < float("inf") or claim.relation != "replace"
-    return claim.relation in words("standing_in") and claim.holds(at) and is_bounded
+    return claim.relation in words("standing_in") and claim.holds(at) and is_bounded and not claim.is_event

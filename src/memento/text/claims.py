@@ -57,7 +57,8 @@ class Assertion:
     owner's ("rent", "production"). `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun
     says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside what holds already ("also",
     "another"). `is_result`: it holds after the event that the claim before it states. `through` is the role of
-    somebody of the owner's of whom it is said ("sister" of "my sister rows").
+    somebody of the owner's of whom it is said ("sister" of "my sister rows"). `complement` are the words that tell what it is about
+    from others of its kind ("office" of "the plumber for the office"). `is_place`: its value is where something is.
     """
 
     owner: str
@@ -85,6 +86,7 @@ class Assertion:
     is_result: bool = False
     through: str = ""
     complement: frozenset[str] = frozenset()
+    is_place: bool = False
     begins: datetime | None = None
     stops: datetime | None = None
 
@@ -422,6 +424,7 @@ def _read_doc(doc: Doc, start: int, number: int, context: _Context) -> list[Asse
                     end=claim.end + start,
                     instead=(*claim.instead, *dropped),
                     complement=_find_complement(sentence, claim.relation),
+                    is_place=is_place(sentence.doc.text[claim.start : claim.end], claim.value),
                 )
                 if claim.kind == "name" and claim.relation in words("people"):
                     context.people.append(claim.value)  # "My uncle is Piet. He …"
@@ -710,6 +713,20 @@ def _number_of(noun: Token) -> str:
 
 
 _NUMBER = re.compile(r"#?\d{1,6}[A-Za-z]?")
+
+
+def is_place(words: str, value: str) -> bool:
+    """
+    Tell whether the value of a claim in these words is where something is.
+
+    >>> is_place("My bike is in the garage", "the garage"), is_place("My bike is a Gazelle", "a Gazelle")
+    (True, False)
+    """
+    before = words.partition(value)[0].split() if value else []
+    return bool(before) and before[-1].lower() in _PLACING
+
+
+_PLACING = ("in", "at", "on", "under", "behind", "near")
 
 
 def _find_complement(sentence: Span, relation: str) -> frozenset[str]:
@@ -1239,10 +1256,11 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if possessor:
                 at = _object_of(value, "at") or _object_of(value, "with")
                 is_work = at is not None and _is_name(at) and value.lemma_.lower() not in words("belonging")
-                if is_work and article in ("a", "an"):
-                    yield replace(_with_value(base, value), relation="work at", value=possessor, kind="name")
-                    base = replace(_with_value(base, value), relation="be", value=_plain(value))
-                    yield base
+                if at is not None and is_work and article in ("a", "an"):  # each half has its own words
+                    ends = at.doc[_end_of_number(at)]
+                    place = replace(base, start=at.head.idx, end=ends.idx + len(ends))
+                    yield replace(place, relation="work at", value=possessor, kind="name")
+                    yield replace(base, relation="be", value=_plain(value), end=value.idx + len(value))
                 else:
                     yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
                 continue
@@ -1340,7 +1358,8 @@ def _is_role(subject: Token) -> bool:
 def _noun_claim(subject: Token, value: Token, base: Assertion, context: _Context) -> Assertion:
     """Return the claim that a noun has a value: "the rent is 1,250"."""
     if _is_name(subject):
-        return _with_value(replace(base, owner=_name(subject), relation="name", changed=True), value)
+        changed = base.changed or subject.head.lemma_ == "rename"
+        return _with_value(replace(base, owner=_name(subject), relation="name", changed=changed), value)
     possessor, relation = _possession(subject, context)
     renewed = any(child.lower_ in ("new", "current", "latest", "temporary") for child in subject.children)
     owner = possessor or _default_owner(subject, "name" if value.dep_ == "pobj" else _kind(value), context)
@@ -1570,9 +1589,17 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield _office_claim(office, subject, now, context)
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], replace(base, is_event=False, tense="present"))
-    if lemma in ("switch", "change") and objects and objects[0].tag_ == "NNS" and base.mood == "fact" and base.polarity:
-        yield _of_switched(objects[0], place_times, base)
+    is_switch = lemma in ("switch", "change") and bool(objects) and base.mood == "fact" and base.polarity
+    if is_switch and objects[0].tag_ == "NNS" and (switched := _of_switched(objects[0], verb, base)) is not None:
+        yield switched
         return
+    if lemma == "rename" and objects and _is_name(objects[0]):  # "we renamed Mop to Dusty"
+        for _, inner in [pair for pair in place_times if pair[0].lower_ == "to"][:1]:
+            named = replace(
+                base, owner=_name(objects[0]), relation="name", changed=True, is_event=False, tense="present"
+            )
+            yield _with_value(named, inner)
+            return
     if lemma in words("keeping") and objects and is_habit and (kept := _of_kept(objects[0], place_times, base)):
         yield kept
     if base.tense == "present" and base.mood == "fact" and base.polarity:
@@ -1637,18 +1664,22 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
 
 
-def _of_switched(kind: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion:
-    """Return what one has instead of another of a kind: "switched banks to ING"; without it, that the old one is over."""
-    relation = fold(kind.lemma_.lower())
-    places = [*places, *((p, i) for p in kind.children if p.dep_ == "prep" for i in p.children)]
+def _of_switched(kind: Token, verb: Token, base: Assertion) -> Assertion | None:
+    """
+    Return what one has instead of another of a kind: "switched banks to ING"; or that the old one is over: "I changed dentists".
+
+    None where neither is said: "I changed trains at Linz".
+    """
+    relation = fold(_relation_of(kind))
+    places = [(p, i) for p in verb.subtree if p.dep_ == "prep" and p.i > kind.i for i in p.children if i.dep_ == "pobj"]
     old = tuple(_text_of(inner) for preposition, inner in places if preposition.lower_ == "from")
-    new = next((inner for preposition, inner in places if preposition.lower_ == "to"), None)
-    if new is None:
-        return replace(
-            _with_value(base, kind), relation=base.relation, is_event=True, ends=((relation, ""),), instead=old
-        )
-    held = replace(base, relation=relation, topic=relation, is_event=False, tense="present", changed=True)
-    return replace(_with_value(held, new), is_property=True, instead=old)
+    new = next((inner for preposition, inner in places if preposition.lower_ == "to" and _kind(inner) == "name"), None)
+    if new is not None:
+        held = replace(base, relation=relation, topic=relation, is_event=False, tense="present", changed=True)
+        return replace(_with_value(held, new), is_property=True, instead=old)
+    if places or kind.lemma_.lower() not in words("people") | words("possessions"):
+        return None
+    return replace(_with_value(base, kind), is_event=True, ends=((relation, ""),))
 
 
 def _of_kept(thing: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion | None:
