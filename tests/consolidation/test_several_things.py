@@ -100,6 +100,7 @@ Room 12 is booked by Ana. | Room 14 is booked by Karl.
 Anna is married to Piet. | Piet is called Pete at work.
 My brother is Karl. | Karl is called Charlie by his mates.
 My bike is a Gazelle. | My bike is in the garage now.
+The north barn vet is Dr Koh. | The south barn vet is Dr Lund now.
 We meet at the pub. | From now on we meet at seven.
 I work at the clinic in Bath. | I now work on Saturdays.
 I swim at the lido. | I now swim on Wednesdays.
@@ -159,6 +160,8 @@ My flat 4 tenant is Ana. | My flat 4 tenant is Karl.
 Our gas provider is Vattenfall. | We changed gas providers to Eon.
 My dentist is Dr Koh. | I changed dentists.
 The bike is in the cellar. | The bike is in the garage now.
+The rent for the studio is 700. | The studio rent went up to 750.
+We meet at the town hall. | From now on we'll meet at Ola's.
 Our cat is called Mop. | We renamed Mop to Dusty.
 Our project is called Heron. | Heron is now called Osprey.
 My flatmate is Jonas. | Jonas moved out, my flatmate is now Petra.

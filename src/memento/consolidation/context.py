@@ -8,7 +8,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Held, Mention
-from memento.consolidation.endings import is_single
+from memento.consolidation.endings import is_single, name_thing
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Stated, Value
@@ -99,7 +99,11 @@ def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope
     relations = {*states, *(relation for claim in claims for relation, _ in claim.ends)}
     relations -= words("open")  # nothing of these ends but what is named, which is found by its words
     relations |= {claim.relation for claim in claims if is_single(claim)}
-    complements = {word for claim in claims for word in claim.complement} | {""}
+    complements = {word for claim in claims for word in name_thing(claim)[1]} | {""}
+    relations |= {
+        name_thing(claim)[0] for claim in claims if claim.topic and " " in claim.relation
+    }  # "the studio rent"
+    relations |= {f"{word} {claim.relation}" for claim in claims if claim.topic for word in claim.complement}
     if any(not claim.complement for claim in claims):
         complements.add("*")
     rows = parts.graph.select(

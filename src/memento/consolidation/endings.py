@@ -166,10 +166,18 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
     """
     if claim.relation == known.relation or _are_alike(claim, known):
         return _are_of_one_thing(claim, known)
+    if name_thing(claim) == name_thing(known):
+        return True
     if not claim.topic or claim.topic in words("open"):
         return False
     is_longer = known.relation.startswith(f"{claim.topic} ")
     return is_longer and claim.relation == claim.topic and claim.kind == known.kind
+
+
+def name_thing(claim: Assertion | Held) -> tuple[str, frozenset[str]]:
+    """Return what a relation is, and which: "rent" and "studio" of "the studio rent" and of "the rent for the studio"."""
+    *made, thing = claim.relation.split()
+    return thing, frozenset(made) | claim.complement
 
 
 def _are_alike(claim: Assertion, known: Held) -> bool:

@@ -695,9 +695,15 @@ def _relation_of(noun: Token) -> str:
         and child.lower_ not in words("renewing")
         and child.pos_ != "PROPN"
     ]
-    said = [word for part in parts for word in (part.lower_, _number_of(part))]
+    said = [word for part in parts for word in (*_made_of(part), part.lower_, _number_of(part))]
     lemma = noun.lemma_.lower() if noun.pos_ != "PROPN" else noun.lower_
     return " ".join(filter(None, (*said, lemma, _number_of(noun))))
+
+
+def _made_of(part: Token) -> list[str]:
+    """Return the words that a part of a compound is made of: "north" of "the north barn vet"."""
+    made = (one for one in part.lefts if one.dep_ in ("compound", "amod", "nmod", "npadvmod") and one.pos_ != "PROPN")
+    return [one.lower_ for one in made if one.lower_ not in words("renewing")]
 
 
 def _number_of(noun: Token) -> str:
@@ -964,7 +970,9 @@ def _how(verb: Token) -> tuple[Mood, bool, Literal["past", "present", "future"],
         if child.lower_ in words("change") and child.dep_ in ("advmod", "npadvmod"):
             changed = True
         if child.lower_ == "from" and any(inner.tag_ == "RB" for inner in child.children):
-            changed = True  # "from now on"
+            changed = True
+            if mood == "plan":
+                mood, tense = "fact", "present"  # "from now on we'll meet at Ola's"
         if child.lower_ in words("doubting") and child.dep_ == "advmod" and mood in ("fact", "plan"):
             mood = "possible"
         if child.lower_ == "days" and any(inner.lower_ == "these" for inner in child.children):
@@ -1550,6 +1558,7 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     ]
     # "I take the 8:15 train", "I'm reading Dune"
     is_habit = verb.tag_ in ("VBZ", "VBP", "VBG") and base.tense == "present"
+    is_habit = is_habit or (verb.tag_ == "VB" and base.changed and base.mood == "fact")
     source = next((pair for pair in place_times if pair[0].lower_ == "from"), None)
     if source is not None and is_habit and not objects and len(place_times) == 1:
         yield _with_value(replace(base, relation=f"{lemma} from"), source[1])  # "flour comes from the mill"
