@@ -1264,10 +1264,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             if possessor:
                 at = _object_of(value, "at") or _object_of(value, "with")
                 is_work = at is not None and _is_name(at) and value.lemma_.lower() not in words("belonging")
-                if at is not None and is_work and article in ("a", "an"):  # each half has its own words
-                    ends = at.doc[_end_of_number(at)]
-                    place = replace(base, start=at.head.idx, end=ends.idx + len(ends))
-                    yield replace(place, relation="work at", value=possessor, kind="name")
+                if is_work and article in ("a", "an"):
+                    yield replace(_with_value(base, value), relation="work at", value=possessor, kind="name")
                     yield replace(base, relation="be", value=_plain(value), end=value.idx + len(value))
                 else:
                     yield replace(_with_value(base, value), relation=f"{relation} of", value=possessor, kind="name")
