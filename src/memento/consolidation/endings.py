@@ -176,7 +176,7 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
 
 def name_thing(claim: Assertion | Held) -> tuple[str, frozenset[str]]:
     """Return what a relation is, and which: "rent" and "studio" of "the studio rent" and of "the rent for the studio"."""
-    *made, thing = claim.relation.split()
+    *made, thing = claim.relation.split() or [""]
     return thing, frozenset(made) | claim.complement
 
 

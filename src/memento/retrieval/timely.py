@@ -550,5 +550,9 @@ def _is_duty(claim: Stated) -> bool:
 
 
 def _stands_in(claim: Stated, at: float) -> bool:
-    is_bounded = claim.until < float("inf") or claim.relation != "replace"
-    return claim.relation in words("standing_in") and claim.holds(at) and is_bounded and not claim.is_event
+    """Tell whether somebody does what somebody else does, for a time; who covered last week does so no more."""
+    if claim.relation == "replace" or claim.is_event:
+        is_for_a_time = claim.relation == "replace" and claim.until < float("inf")
+    else:
+        is_for_a_time = claim.relation in words("standing_in")
+    return is_for_a_time and claim.holds(at)

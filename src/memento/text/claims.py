@@ -549,7 +549,8 @@ def _find_dropped(denial: Token) -> Token | None:
 
 def _name(token: Token) -> str:
     """Return the name that a proper noun heads, with its compounds and particles."""
-    first = min((child.i for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")), default=token.i)
+    made = [child for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")]
+    first = min((child.i for child in made if not child.lower_.endswith("-in-law")), default=token.i)
     while (
         first > token.sent.start
         and token.doc[first - 1].pos_ == "PROPN"
