@@ -243,9 +243,17 @@ NAMES = [
 
 
 @pytest.mark.parametrize(
-    "form", ["I met {} at the harbour.", "The box with {} is in the hall.", "Crate {1} is in hall {1}."]
+    ("form", "most"),
+    [
+        ("I met {} at the harbour.", 6),
+        ("The box with {} is in the hall.", 6),
+        ("Crate {1} is in hall {1}.", 6),
+        ("The box with {0} is in the hall. I like {0}.", 9),
+    ],
 )
-def test_a_note_is_compared_with_few_of_those_that_resemble_it(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_compared_with_few_of_those_that_resemble_it(
+    form: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     compared: list[int] = []
 
     def count(iris: Sequence[IRI], *more: Any) -> list[Existing]:
@@ -256,4 +264,25 @@ def test_a_note_is_compared_with_few_of_those_that_resemble_it(form: str, monkey
     with fresh_memory("trigram") as memento:
         memento.intake.import_notes([NoteRow(content=form.format(NAMES[number], number)) for number in range(1, 41)])
     assert len(compared) == 40
-    assert max(compared) <= 6
+    assert max(compared) <= most
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "We meet in the library. | From now on we meet at Ola's place.",
+        "The rent for the studio is 700. | The studio rent went up to 750.",
+        "The studio rent is 700. | The rent for the studio went up to 750.",
+        "My boss at the bakery is Ingrid. | My new boss is Pavel.",
+        "My boss is Ingrid. | My boss at the bakery is Pavel now.",
+        "My Netflix costs 12 a month. | Netflix is 15 a month now.",
+        "Our project is called Heron. | Heron is now called Osprey.",
+        "My son is in third grade. | My son is in fourth grade now.",
+    ],
+)
+def test_what_a_note_may_end_is_found_whatever_it_is_called(pair: str) -> None:
+    before, after = pair.split(" | ")
+    with fresh_memory("trigram") as memento:
+        [old] = memento.note(before, at="2025-01-05").memories
+        memento.note("I like tea.", at="2025-02-05")
+        assert memento.note(after, at="2025-06-05").invalidated == (old,)

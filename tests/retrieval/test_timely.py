@@ -214,7 +214,6 @@ def test_who_stands_in_comes_before_who_is_stood_in_for_while_it_lasts(
         found = memento.recall(question, as_of=during).memories
         assert [one.content for one in found] == [stand_in, standing]
         assert memento.recall(question, as_of=after).memories[0].content == standing
-        assert memento.recall(f"Where does {standing.split()[0]} live?", as_of=during).memories[:1] != (found[0],)
 
 
 def test_who_somebody_is_to_one_does_not_change_while_somebody_stands_in_for_them() -> None:
@@ -222,5 +221,17 @@ def test_who_somebody_is_to_one_does_not_change_while_somebody_stands_in_for_the
         memento.note("My sister is Ana Ruiz.", at="2025-01-15")
         memento.note("I met Ana Ruiz in Rome.", at="2025-02-15")
         memento.note("Bo Lind stands in for Ana Ruiz until October.", at="2025-06-02")
-        for question in ("Who is my sister?", "Who did I meet in Rome?"):
-            assert "Bo" not in memento.recall(question, as_of="2025-07-10").memories[0].content
+        for question, first in (
+            ("Who is my sister?", "My sister is Ana Ruiz."),
+            ("Who did I meet in Rome?", "I met Ana Ruiz in Rome."),
+        ):
+            assert memento.recall(question, as_of="2025-07-10").memories[0].content == first
+
+
+def test_who_stands_in_comes_first_whether_or_not_the_gate_is_open() -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note("My physio is Lars.", at="2025-01-15")
+        memento.note("Edda replaces Lars until October.", at="2025-06-02")
+        for gate in (True, False):
+            found = memento.recall("Who is my physio?", as_of="2025-07-10", gate=gate).memories
+            assert found[0].content == "Edda replaces Lars until October."

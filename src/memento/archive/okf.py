@@ -238,8 +238,10 @@ def _write_body(concept: _Concept, ids: Mapping[IRI, str], said: _Said, concepts
         value = f"[{entity.title}](/{entity.path}.md)" if entity else said.text(claim, MEM.valueText)
         since = "".join(f" since {cast(datetime, one).date()}" for one in said.all(claim, MEM.validAt))
         until = "".join(f" until {cast(datetime, one).date()}" for one in said.all(claim, MEM.invalidAt))
+        which = " ".join(sorted(str(one) for one in said.all(claim, MEM.complement)))
+        relation = said.text(claim, MEM.relationName) + (f" ({which})" if which else "")
         denied = "not " if False in said.all(claim, MEM.polarity) else ""
-        lines.append(f"- {denied}{said.text(claim, MEM.relationName)}: {value},{since}{until}\n")
+        lines.append(f"- {denied}{relation}: {value},{since}{until}\n")
     if ids:
         lines.append("\n")
     lines += [f"[^{id}]: {_shorten(said.text(note, MEM.content))}\n" for note, id in ids.items()]

@@ -8,7 +8,7 @@ from typing import cast
 
 from memento.backends import Backends
 from memento.consolidation.agents import USER, Agents, Candidate, Draft, Existing, Held, Mention
-from memento.consolidation.endings import is_single, name_thing
+from memento.consolidation.endings import find_slots
 from memento.graph.mapping import node_or_none
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Stated, Value
@@ -17,7 +17,7 @@ from memento.search.indexes import View
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
-from memento.text.claims import Assertion, Kind, is_once, is_place, words
+from memento.text.claims import Assertion, Kind, is_place, words
 
 Recall = Callable[[str, Scope], Recollection]
 """Recalls the memories of a scope for a text, best first."""
@@ -95,24 +95,14 @@ def find_existing(
 def _find_rivals(drafts: Sequence[Draft], iris_by_name: Mapping[str, IRI], scope: Scope, parts: Backends) -> set[IRI]:
     """Find memories that state a relation of an owner which a draft states or ends, and memories with the same text."""
     claims = [claim for draft in drafts for claim in draft.claims if claim.owner in iris_by_name]
-    states = (claim.relation for claim in claims if not claim.is_event or is_once(claim.relation))
-    relations = {*states, *(relation for claim in claims for relation, _ in claim.ends)}
-    relations -= words("open")  # nothing of these ends but what is named, which is found by its words
-    relations |= {claim.relation for claim in claims if is_single(claim)}
-    complements = {word for claim in claims for word in name_thing(claim)[1]} | {""}
-    relations |= {
-        name_thing(claim)[0] for claim in claims if claim.topic and " " in claim.relation
-    }  # "the studio rent"
-    relations |= {f"{word} {claim.relation}" for claim in claims if claim.topic for word in claim.complement}
-    if any(not claim.complement for claim in claims):
-        complements.add("*")
+    slots = {slot for claim in claims for slot in find_slots(claim)}
     rows = parts.graph.select(
         "consolidation/rivals",
         scope.readable,
         hash=[content_hash(draft.content) for draft in drafts],
         owner=sorted({iris_by_name[claim.owner] for claim in claims}) or [scope.user],
-        relation=sorted(relations) or [""],
-        complement=sorted(complements),
+        relation=sorted({relation for relation, _ in slots}) or [""],
+        slot=sorted("|".join(slot) for slot in slots) or [""],
         value=sorted({value for claim in claims for value in _ended_values(claim)}) or [""],
     )
     return {cast(IRI, row["memory"]) for row in rows}

@@ -16,6 +16,7 @@ open; nor by what is added ("also", "another", "a second").
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memento.consolidation.agents import Held
@@ -69,7 +70,7 @@ def judge(claim: Assertion, known: Held, *, corrects: bool = False) -> Verdict:
         return Verdict(False, "an event")
     if claim.tense == "past":
         return Verdict(False, "told of the past")
-    if claim.is_added or (set(claim.relation.split()) & words("several") and not _is_favourite(claim.relation)):
+    if claim.is_added or (_has_several(claim.relation) and not _is_favourite(claim.relation)):
         return Verdict(False, "may stand together")
     if claim.kind != known.kind and ("thing" not in (claim.kind, known.kind) or _says_its_kind(claim, known)):
         return Verdict(False, "values of two kinds")
@@ -142,6 +143,12 @@ def _says_place_or_kind(claim: Assertion, known: Held) -> bool:
     return (claim.is_place and not known.is_place) or (known.is_place and not claim.is_place and is_kind)
 
 
+def _has_several(relation: str) -> bool:
+    """Tell whether one has several of what a relation names: sons, but no grades in "my son is in third grade"."""
+    said = relation.removeprefix(find_person(relation)) or relation
+    return not words("several").isdisjoint(said.split())
+
+
 def _is_favourite(relation: str) -> bool:
     return relation.partition(" ")[0] in words("favourite")
 
@@ -174,6 +181,28 @@ def _are_of_one_relation(claim: Assertion, known: Held) -> bool:
     return is_longer and claim.relation == claim.topic and claim.kind == known.kind
 
 
+def find_slots(claim: Assertion) -> Iterator[tuple[str, str]]:
+    """
+    Yield the relations of claims that a claim may end, each with a word of their complement: "" for those that have none, "*" for
+    whatever they have.
+
+    What happened ends nothing by its relation but what its row in the table says.
+    """
+    yield from ((relation, "*") for relation, _ in claim.ends if relation not in words("open"))
+    if claim.is_event and not is_once(claim.relation):
+        return
+    if claim.relation not in words("open") or is_single(claim):  # of the others nothing ends but what is named
+        yield from ((claim.relation, word) for word in ({"", *claim.complement} if claim.complement else "*"))
+    if claim.topic:  # "the studio rent", "the rent for the studio"
+        thing, which = name_thing(claim)
+        yield from ((thing, word) for word in which - claim.complement)
+        yield from ((f"{word} {claim.relation}", "*") for word in claim.complement)
+    if claim.changed and (verb := _verb_of_place(claim.relation)):
+        yield from ((f"{verb} {preposition}", "*") for preposition in _WHERE)
+    if claim.kind == "number" and claim.relation in _COSTS:
+        yield from ((relation, "*") for relation in _COSTS)
+
+
 def name_thing(claim: Assertion | Held) -> tuple[str, frozenset[str]]:
     """Return what a relation is, and which: "rent" and "studio" of "the studio rent" and of "the rent for the studio"."""
     *made, thing = claim.relation.split() or [""]
@@ -182,18 +211,20 @@ def name_thing(claim: Assertion | Held) -> tuple[str, frozenset[str]]:
 
 def _are_alike(claim: Assertion, known: Held) -> bool:
     """Tell whether two relations say the same in other words: what something costs and is now, where one meets and meets now."""
-    if claim.kind == known.kind == "number" and {claim.relation, known.relation} == {"be", "cost"}:
+    if claim.kind == known.kind == "number" and {claim.relation, known.relation} == _COSTS:
         return True
     return claim.changed and _verb_of_place(claim.relation) == _verb_of_place(known.relation) != ""
 
 
+_COSTS = {"be", "cost"}
+_WHERE = ("at", "in", "on")
 _PREPOSITIONS = frozenset(("at", "in", "on", "to", "for", "with", "from", "by", "of", "as", "into"))
 
 
 def _verb_of_place(relation: str) -> str:
     """Return the verb of a relation to a place, "meet" of "meet at"; "" for any other."""
     verb, _, preposition = relation.rpartition(" ")
-    return verb if preposition in ("at", "in", "on") and verb not in ("be", "live", "work") else ""
+    return verb if preposition in _WHERE and verb not in ("be", "live", "work") else ""
 
 
 def _are_of_one_thing(claim: Assertion, known: Held) -> bool:

@@ -51,7 +51,7 @@ from memento.errors import MementoError
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, Spared, User
 from memento.text.claims import Assertion, find_person, read_claims, words
-from memento.text.dates import Dated, dates, zone_of
+from memento.text.dates import Dated, dates, period, zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
 from memento.text.noise import explain_noise
@@ -310,20 +310,12 @@ def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Asse
     return replace(claim, begins=since, stops=until)
 
 
-def _read_period(words: str, at: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Read "in July", "next week", "on Friday": when a month, week or day begins and ends; None for what it does not say."""
-    said = words.casefold()
-    if "this week" in said:
+def _read_period(text: str, at: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Read "in July", "next week", "on Friday": when the next such period begins and ends; None for what it does not say."""
+    if "this week" in text.casefold():
         return None, (at + _DAY * (7 - at.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
-    begin = _read_time(words, at, zone, "future")
-    if begin is None:
-        return None, None
-    is_month = not any(letter.isdigit() for letter in said) and any(
-        month.casefold() in said.split() for month in MONTHS
-    )
-    if is_month:
-        return begin, (begin.replace(day=1) + _DAY * 32).replace(day=1)
-    return begin, begin + _DAY * (7 if "week" in said else 1)
+    found = dates(text, at, str(zone), "future")
+    return period(found[0], text) if found else (None, None)
 
 
 def sentence_around(text: str, claim: Assertion) -> str:

@@ -284,6 +284,8 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         sides = take_sides([one.item for one in ordered], ranking.evidence, question)
         ordered = order_latest_first(ordered, query.question, question.view, at, sides)
         ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
+    if settings.land.engine not in AS_ASKED:
+        ordered = _put_stand_ins_first(ordered, query, question)
     judged = ranking.judgement
     if judged is None:
         return Picked(chosen=ordered[: query.k])
@@ -307,23 +309,21 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         else:
             picked.cut.append(one)
             picked.cut_fitness.append(fit)
-    _put_stand_ins_first(picked, query, question)
     return picked
 
 
-def _put_stand_ins_first(picked: Picked, query: Query, question: Question) -> None:
-    """Put who stands in for somebody before the memory that names the one stood in for, while it lasts."""
-    if not picked.chosen:
-        return
+def _put_stand_ins_first(ordered: list[Scored[int]], query: Query, question: Question) -> list[Scored[int]]:
+    """Return memories in order, with who stands in for somebody before the one that names whom, while it lasts."""
+    if not ordered or not timely.asks_who(query.question):
+        return ordered
     at = query.as_of or timely.asked_time(query.question, question.view.now) or question.view.now
-    first, fit = picked.chosen[0], picked.fitness[0]
     named = {iri for one in question.asked for iri in list_meant(one, question)}
-    for node in timely.find_stand_ins(first.item, question, named, at.timestamp()):
-        places = [place for place, one in enumerate(picked.chosen) if one.item == node]
-        for place in places:
-            del picked.chosen[place], picked.fitness[place]
-        picked.chosen.insert(0, Scored(node, first.score, "claims"))
-        picked.fitness.insert(0, fit)
+    first = ordered[0]
+    found = timely.find_stand_ins(first.item, question, named, at.timestamp())
+    return [
+        *(Scored(node, first.score, "claims") for node in found),
+        *(one for one in ordered if one.item not in found),
+    ]
 
 
 def pick_nearest(nothing: Picked, question: Question, evidence: Evidence) -> Picked:

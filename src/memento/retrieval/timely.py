@@ -28,7 +28,7 @@ from memento.retrieval.question import Question, list_names
 from memento.search.claims import Claims, Stated
 from memento.search.postings import split_words, tokens
 from memento.text.claims import single_relations, words
-from memento.text.dates import dates
+from memento.text.dates import dates, period
 from memento.text.kin import kin_name
 from memento.text.sentences import is_readable
 from memento.text.words import ONE_OF_A_KIND, RELATIVES
@@ -149,17 +149,7 @@ def asked_span(question: str, now: datetime) -> tuple[datetime, datetime] | None
     found = [one for one in dates(question, now) if one.role in ("at", "for")]
     if len(found) != 1:
         return None
-    words = question[found[0].start : found[0].end].lower().strip(" ?.")
-    since = found[0].value.replace(hour=0, minute=0, second=0, microsecond=0)
-    if re.search(r"\b(?:week|weekend)$", words):
-        since -= timedelta(days=since.weekday())
-        return since, since + timedelta(days=7)
-    if words.endswith("year") or re.fullmatch(r"(?:in\s+|during\s+)?\d{4}", words):
-        return since.replace(month=1, day=1), since.replace(year=since.year + 1, month=1, day=1)
-    if words.endswith("month") or (since.day == 1 and not re.search(r"\b\d{1,2}(?:st)?\b", words)):
-        since = since.replace(day=1)
-        return since, (since + timedelta(days=32)).replace(day=1)
-    return since, since + timedelta(days=1)
+    return period(found[0], question)
 
 
 def looks_back(question: str) -> bool:
@@ -516,17 +506,25 @@ def _join(places: list[_Place], one: int, other: int) -> None:
     places[second].group = first
 
 
+def asks_who(question: str) -> bool:
+    """
+    Tell whether a question asks for somebody.
+
+    >>> asks_who("Who's my boss?"), asks_who("Where is my boss?")
+    (True, False)
+    """
+    return not {"who", "whom"}.isdisjoint(split_words(question))
+
+
 def find_stand_ins(memory: int, question: Question, named: Collection[IRI], at: float) -> list[int]:
     """
-    Return the memories that say who stands in, at a time, for somebody whom a memory gives as the answer; none if the question
-    does not ask who somebody is, or names them.
+    Return the memories that say who stands in, at a time, for somebody whom a memory gives as the answer and the question does not
+    name.
 
     Args:
         named: what the question names.
         at: in seconds since 1970.
     """
-    if {"who", "whom"}.isdisjoint(split_words(question.text)):
-        return []
     view = question.view
     claims, nodes = view.indexes[Claims], view.indexes.nodes
     said = [one for one in claims.of_memory(nodes.iri(memory)) if one.holds(at) and not one.is_event]

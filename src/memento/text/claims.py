@@ -560,16 +560,9 @@ def _name(token: Token) -> str:
     last = token.i
     while last + 1 < token.sent.end and token.doc[last + 1].pos_ == "PROPN" and token.doc[last + 1].dep_ in ("flat",):
         last += 1
-    behind = token.doc[last + 1 : min(last + 3, token.sent.end)]
-    if (
-        len(behind) == 2
-        and behind[0].text == "&"
-        and behind[1].text[:1].isupper()
-        and token.doc[first].text not in FIRST_NAMES
-    ):
-        last += 2  # "Harlow & Sons"
-    number = _number_of(token) if last == token.i else ""
-    return f"{token.doc[first : last + 1].text} {number}".rstrip()  # "Hive 2"
+    if token.doc[first].text not in FIRST_NAMES:
+        last = max(last, _end_of_number(token))  # "Hive 2", "Harlow & Sons"
+    return token.doc[first : last + 1].text
 
 
 def _is_name(token: Token) -> bool:
@@ -709,17 +702,7 @@ def _made_of(part: Token) -> list[str]:
 
 def _number_of(noun: Token) -> str:
     """Return the number behind a noun that tells it from others of its kind: "3" of "crate 3", "12b" of "room 12B"; else ""."""
-    after = noun.nbor() if noun.i + 1 < noun.sent.end else None
-    if (
-        after is None
-        or after.head not in (noun, noun.head)
-        or after.dep_ not in ("nummod", "appos", "npadvmod", "nmod")
-    ):
-        return ""
-    return after.lower_ if _NUMBER.fullmatch(after.text) and not _is_time(after) else ""
-
-
-_NUMBER = re.compile(r"#?\d{1,6}[A-Za-z]?")
+    return noun.doc[noun.i + 1 : _end_of_number(noun) + 1].text.lower()
 
 
 def is_place(words: str, value: str) -> bool:
@@ -1145,7 +1128,7 @@ def _text_of(token: Token) -> str:
 def _end_of_number(token: Token) -> int:
     """Return the last token of a name or number with what follows it: "Postgres 15", "030 123456", "Harlow & Sons"."""
     end = token.i
-    while end + 2 < token.sent.end and token.doc[end + 1].text == "&" and token.doc[end + 2].pos_ == "PROPN":
+    while end + 2 < token.sent.end and token.doc[end + 1].text == "&" and token.doc[end + 2].text[:1].isupper():
         end += 2
     while (
         end + 1 < token.sent.end
@@ -1692,7 +1675,7 @@ def _of_switched(kind: Token, verb: Token, base: Assertion) -> Assertion | None:
 
 def _of_kept(thing: Token, places: Sequence[tuple[Token, Token]], base: Assertion) -> Assertion | None:
     """Return where somebody's thing is: "I keep my bike in the cellar"; None for what is nobody's in particular."""
-    place = next((i for p, i in places if p.lower_ in ("in", "at", "on", "under", "behind", "with", "near")), None)
+    place = next((i for p, i in places if p.lower_ in (*_PLACING, "with")), None)
     if place is None or not _is_role(thing) or thing.tag_ != "NN":
         return None
     if not any(one.dep_ == "poss" or one.lower_ == "the" for one in thing.children):

@@ -307,6 +307,28 @@ def dates(text: str, at: datetime, zone: str = "UTC", leaning: Leaning = "past",
     return sorted(found + _lengths(text, clock, perfect, found), key=lambda one: one.start)
 
 
+def period(found: Dated, text: str) -> tuple[datetime, datetime]:
+    """
+    Return the begin and end of the year, month, week or day that a date in a text names.
+
+    >>> text = "in May"
+    >>> since, until = period(dates(text, datetime(2026, 7, 1, tzinfo=UTC))[0], text)
+    >>> f"{since:%Y-%m-%d} {until:%Y-%m-%d}"
+    '2026-05-01 2026-06-01'
+    """
+    words = text[found.start : found.end].lower().strip(" ?.")
+    since = found.value.replace(hour=0, minute=0, second=0, microsecond=0)
+    if re.search(r"\b(?:week|weekend)$", words):
+        since -= timedelta(days=since.weekday())
+        return since, since + timedelta(days=7)
+    if words.endswith("year") or re.fullmatch(r"(?:in\s+|during\s+)?\d{4}", words):
+        return since.replace(month=1, day=1), since.replace(year=since.year + 1, month=1, day=1)
+    if words.endswith("month") or (since.day == 1 and not re.search(r"\b\d{1,2}(?:st)?\b", words)):
+        since = since.replace(day=1)
+        return since, (since + timedelta(days=32)).replace(day=1)
+    return since, since + timedelta(days=1)
+
+
 def zone_of(name: str) -> tzinfo:
     """
     Return the named time zone, or UTC if the name is unknown.
