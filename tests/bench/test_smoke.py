@@ -108,6 +108,7 @@ def test_import_speed_prints_a_ratio(tmp_path: Path, capsys: pytest.CaptureFixtu
     figures = import_speed.main(TINY)
 
     assert figures["notes"] == 12
+    assert import_speed.main([*TINY, "--alike"])["memories"] == 12
     assert "rebuild_over_import" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
 
