@@ -45,19 +45,20 @@ from memento.consolidation.agents import (
     Successor,
     Target,
 )
+from memento.consolidation.dating import date_claims, date_passage
 from memento.consolidation.endings import explain_succession, is_renamed, judge, same_value
 from memento.consolidation.passages import Passage, cut_note
 from memento.errors import MementoError
 from memento.iris import IRI
 from memento.model import AgentKind, Entity, Note, Spared, User
-from memento.text.claims import Assertion, find_person, read_claims, words
-from memento.text.dates import Dated, dates, period, zone_of
+from memento.text.claims import Assertion, find_person, read_claims
+from memento.text.dates import zone_of
 from memento.text.kinds import is_short_form
 from memento.text.names import mentions as find_mentions
 from memento.text.noise import explain_noise
 from memento.text.sentences import introduced, split_read
 from memento.text.tables import LEXICON, load, word_set
-from memento.text.words import BIOGRAPHICAL, MONTHS, normal
+from memento.text.words import BIOGRAPHICAL, normal
 
 logger = logging.getLogger(__name__)
 
@@ -193,7 +194,7 @@ def draft_passage(
     corrects = corrects or any(phrase in passage.text.lower() for phrase in correction_phrases())
     if corrects:  # what was wrongly told of the past is put right for all times
         claims = tuple(one if one.is_event else replace(one, tense="present") for one in claims)
-    valid_at, event_at, until = _date_passage(passage, claims, note, zone)
+    valid_at, event_at, until = date_passage(passage, claims, note.at, zone)
     name = next((claim.value for claim in claims if claim.owner == USER and claim.relation == "name"), None)
     return Draft(
         content=passage.text,
@@ -250,7 +251,7 @@ def attach_claims(
         claims.append(replace(placed, through=through))
         if claim.kind == "name":
             known[owner, relation] = claim.value
-    return tuple(_date_claims(claims, text, at, zone))
+    return tuple(date_claims(claims, text, at, zone))
 
 
 def _place_owner(
@@ -272,109 +273,6 @@ def _place_owner(
     if relation == "be" or (relation.startswith("be ") and len(relation.split()) == 2):  # "choir is on Thursdays"
         return USER, thing, thing
     return USER, f"{thing} {relation}", thing
-
-
-def _date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
-    """Yield the claims with the times from which and until which they hold, where their sentences say so."""
-    event: Assertion | None = None
-    for claim in claims:
-        if claim.is_result and event is not None and event.begins:
-            yield replace(claim, begins=event.begins, stops=event.stops, mood=event.mood)
-            continue
-        dated = _date_claim(claim, text, at, zone)
-        event = event if claim.is_result else dated
-        yield dated
-
-
-def _date_claim(claim: Assertion, text: str, at: datetime, zone: tzinfo) -> Assertion:
-    ahead = claim.tense != "past" and (
-        claim.tense == "future" or claim.mood == "plan" or claim.changed or bool(claim.until)
-    )
-    ahead = ahead or (claim.since.startswith("from") and claim.tense == "present")
-    since = _read_time(claim.since, at, zone, "future" if ahead else "past") if claim.since else None
-    until = _read_time(f"until {claim.until}", at, zone, "future") if claim.until else None
-    if until is not None and "end of" in claim.until.casefold():
-        until += _DAY  # the last day belongs to it
-    if since is None and until is None and (span := _read_span(sentence_around(text, claim), at, zone, claim.tense)):
-        since, until = span
-    if claim.relation in words("standing_in") and claim.when and until is None and claim.tense != "past":
-        since, until = _read_period(claim.when, at, zone)
-    if since is None and claim.when:
-        if claim.is_event and claim.tense == "past":
-            since = _read_time(claim.when, at, zone, "past")
-        elif claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed)):
-            since = _read_time(claim.when, at, zone, "future")
-            since = since if since and since > at else None
-    if claim.mood == "plan" and since is not None and claim.is_announced:
-        claim = replace(claim, mood="fact")  # it is settled, for that day
-    return replace(claim, begins=since, stops=until)
-
-
-def _read_period(text: str, at: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Read "in July", "next week", "on Friday": when the next such period begins and ends; None for what it does not say."""
-    if "this week" in text.casefold():
-        return None, (at + _DAY * (7 - at.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
-    found = dates(text, at, str(zone), "future")
-    return period(found[0], text) if found else (None, None)
-
-
-def sentence_around(text: str, claim: Assertion) -> str:
-    """Return the line or sentence of a passage in which a claim stands."""
-    start = max(text.rfind("\n", 0, claim.start), text.rfind(". ", 0, claim.start)) + 1
-    ends = [end for mark in ("\n", ". ") if (end := text.find(mark, claim.end)) >= 0]
-    return text[start : min(ends, default=len(text))]
-
-
-def _read_span(words: str, at: datetime, zone: tzinfo, tense: str) -> tuple[datetime, datetime] | None:
-    """Read "from 5 to 23 May", "5–23 May": when something begins and stops."""
-    match = _SPAN.search(words)
-    if match is None:
-        return None
-    month = match["month"]
-    leaning = "past" if tense == "past" else "future"
-    first = _read_time(f"on {match['first']} {match['other'] or month}", at, zone, leaning)
-    last = _read_time(f"on {match['last']} {month}", at, zone, leaning)
-    return (first, last + _DAY) if first and last and first < last else None
-
-
-_SPAN = re.compile(
-    rf"\b(?P<first>\d{{1,2}})\s*(?P<other>{'|'.join(MONTHS)})?\s*(?:to|–|-|until|till)\s*(?P<last>\d{{1,2}})\s*(?P<month>{'|'.join(MONTHS)})\b",
-    re.IGNORECASE,
-)
-
-
-def _read_time(words: str, at: datetime, zone: tzinfo, leaning: str) -> datetime | None:
-    found = dates(words, at, str(zone), leaning)  # type: ignore[arg-type]
-    return found[0].value if found else None
-
-
-def _date_passage(
-    passage: Passage, claims: Sequence[Assertion], note: Note, zone: tzinfo
-) -> tuple[datetime | None, datetime | None, datetime | None]:
-    """
-    Return when a passage of one sentence began to hold, the date that a passage is about, and when all of it stops.
-
-    Several sentences hold from the note on; each claim has its own times.
-    """
-    if len(passage.text) > 1000:
-        return None, None, None
-    told = [claim for claim in claims if claim.mood in ("fact", "past") and not claim.is_result]
-    past = bool(told) and all(claim.tense == "past" for claim in told)
-    found: list[Dated] = dates(passage.text, note.at, str(zone), "past" if past else "future")
-    at = next((one.value for one in found if one.role == "at"), None)
-    if len(passage.sentences) != 1:
-        return None, at, None
-    since = next((claim.begins for claim in claims if claim.begins), None) or next(
-        (one.value for one in found if one.role in ("since", "for")), None
-    )
-    until = next((claim.stops for claim in claims if claim.stops), None)
-    until = until if until and until > note.at and len(claims) == 1 else None
-    if since is not None:
-        happened = any(claim.is_event and claim.begins == at for claim in claims)
-        return since, at if at != since or happened else None, until
-    if at is not None and past and at <= note.at:
-        return at, at, until
-    return None, at, until
 
 
 # Entities -------------------------------------------------------------------------------------------------------------------------

@@ -50,15 +50,16 @@ class Assertion:
     """
     A statement read off a clause.
 
-    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open.
-    `start` and `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and
-    ends. `ends` are the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it
-    replaces by name. `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the
-    owner's ("rent", "production"). `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun
-    says what it is ("my boss is …"), which has one value at a time. `is_added`: it comes beside what holds already ("also",
-    "another"). `is_result`: it holds after the event that the claim before it states. `through` is the role of
-    somebody of the owner's of whom it is said ("sister" of "my sister rows"). `complement` are the words that tell what it is about
-    from others of its kind ("office" of "the plumber for the office"). `is_place`: its value is where something is.
+    `owner` is "USER", a name as the passage has it, a description ("USER's sister"), or "" where the words leave it open. `start`
+    and `end` are the offsets of its words in the passage. `since` and `until` are the words that say when it begins and ends.
+    `ends` are the pairs (relation, value) of the same owner that it ends; a value "" is any. `instead` are values that it replaces
+    by name. `topic` is the noun that the claim is about, where that is a property or a thing and no verb of the owner's ("rent",
+    "production"). `verb_tense` is that of its verb, `tense` that of what it tells: "the rent went up to 900" is true now.
+    `is_over`: it says of its topic that it is over. `is_property`: a definite singular noun says what it is ("my boss is …"), which
+    has one value at a time. `is_added`: it comes beside what holds already ("also", "another"). `is_result`: it holds after the
+    event that the claim before it states. `through` is the role of somebody of the owner's of whom it is said ("sister" of "my
+    sister rows"). `complement` are the words that tell what it is about from others of its kind ("office" of "the plumber for the
+    office"). `is_place`: its value is where something is.
     """
 
     owner: str
@@ -71,6 +72,7 @@ class Assertion:
     polarity: bool = True
     mood: Mood = "fact"
     tense: Literal["past", "present", "future"] = "present"
+    verb_tense: Literal["past", "present", "future"] = "present"
     is_event: bool = False
     changed: bool = False
     since: str = ""
@@ -829,6 +831,7 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         polarity=polarity,
         mood=mood,
         tense=tense,
+        verb_tense=tense,
         changed=changed,
     )
     since, until = _dates_of(verb)
@@ -1018,6 +1021,10 @@ def _dates_of(verb: Token) -> tuple[str, str]:
     for child in verb.subtree:
         if child.dep_ == "mark" and child.head == verb:
             continue  # it says when something else holds
+        if any(
+            verb.is_ancestor(above) and any(one.dep_ in SUBJECTS for one in above.children) for above in child.ancestors
+        ):
+            continue  # it is of another clause
         if child.dep_ in ("prep", "mark") and child.lower_ in ("since", "from", "as"):
             text = _time_text(child) if verb in (child.head, child.head.head) else ""
             since = since or (f"{child.lower_} {text}" if text else "")
@@ -1151,12 +1158,19 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
 
 
 def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
-    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "today was my first day at Acme"."""
+    """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "Farid's last day is Friday"."""
     day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
     ranks = {child.lower_ for child in day.children} & {"first", "last", "final"}
-    at = (child for child in day.children if child.dep_ == "prep" and child.lower_ in ("at", "with"))
+    of_day = [child for child in day.children if child.dep_ == "prep"]
+    at = (child for child in of_day if child.lower_ in ("at", "with"))
     place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
-    if day.lemma_ != "day" or not ranks or place is None or not _is_time(date):
+    is_of_work = place is not None and place.lower_ in words("workplaces")
+    is_of_somebody = is_of_work or not of_day  # "my last day of the antibiotics" is another one
+    if place is None or is_of_work:
+        place = None
+        if "first" in ranks or not (is_of_somebody and any(child.dep_ == "poss" for child in day.children)):
+            return []
+    if day.lemma_ != "day" or not ranks or not _is_time(date):
         return []
     told = date.doc[date.left_edge.i : date.right_edge.i + 1]
     base = replace(
@@ -1175,8 +1189,8 @@ def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context
             replace(_with_value(begun, place), relation="work at"),
             *(replace(_with_value(begun, job), relation="job") for job in jobs),
         ]
-    left = replace(_with_value(base, place), relation="leave", is_event=True)
-    return [replace(left, ends=_ends("leave", left, ()))]
+    left = replace(base if place is None else _with_value(base, place), relation="leave", is_event=True)
+    return [replace(left, ends=_ends("leave" if place else "resign", left, ()))]
 
 
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
@@ -1197,7 +1211,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
     if subject is not None and _is_name(subject) and (office := _find_office(verb)) is not None:
         yield _office_claim(office, subject, base, context)  # "Rosa is back as engineering manager"
         return
-    if subject is not None and values and (told := _day_claims(subject, values[0], base, context)):
+    days = values or [child for child in verb.children if child.dep_ == "npadvmod"]
+    if subject is not None and days and (told := _day_claims(subject, days[0], base, context)):
         yield from told
         return
     if base.polarity and (returned := next((one for one in verb.children if one.lower_ == "back"), None)) is not None:
@@ -1425,12 +1440,20 @@ def _of_shift(verb: Token, subject: Token, base: Assertion, context: _Context) -
         if child.dep_ == "prep" and child.lower_ in ("to", "for", "at")
         for o in child.children
         if o.dep_ == "pobj"
-    ] or amounts
+    ]
+    targets = targets or [
+        number
+        for part in parts
+        for number in part.children  # "goes up to 900 next month", where "to" hangs on the number
+        if number.dep_ == "pobj" and any(child.lower_ == "to" for child in number.children)
+    ]
+    targets = targets or amounts
     if not targets:
         return None
-    owned = any(child.dep_ == "poss" for child in subject.children) and verb.lemma_ in words("relocating")
-    if _kind(targets[0]) in ("name", "thing") and not passive and not owned:
-        return None  # "the old contact went to Faro", but "our office moved to York"
+    is_owned = any(child.dep_ == "poss" for child in subject.children) and not _is_person(subject)
+    is_moved = is_owned and verb.lemma_ in words("relocating")
+    if _kind(targets[0]) in ("name", "thing") and not passive and not is_moved:
+        return None  # "my mother moved to Faro", but "our office moved to York"
     if _is_name(subject):
         name = _name(subject)
         if verb.lemma_ in words("naming"):  # "Heron was renamed to Osprey"
