@@ -168,6 +168,13 @@ def test_the_last_day_at_work_ends_a_job_on_that_day() -> None:
         assert day(claim.begins) == "2025-06-30", sentence
 
 
+def test_the_first_day_at_a_place_begins_a_job_there() -> None:
+    sentence = "Today was my first day at the Kilburn delivery office as a postie."
+    claims = [(one.relation, one.value) for one in date_claims(read_claims(sentence), sentence, TOLD, UTC)]
+
+    assert ("work at", "the Kilburn delivery office") in claims
+
+
 def test_a_last_day_of_something_else_ends_no_job() -> None:
     for sentence in ("The last day of the sale is 30 June.", "My last day of the antibiotics is 30 June."):
         assert not any(claim.ends for claim in read_claims(sentence)), sentence

@@ -72,17 +72,17 @@ def _date_claim(claim: Assertion, sentence: str, is_alone: bool, at: datetime, z
     if _tells_age(claim):
         return claim
     since = read_time(claim.since, at, zone, leaning) if claim.since else None
-    ending: Leaning = "past" if claim.verb_tense == "past" else "future"
-    until = read_time(f"until {claim.until}", at, zone, ending) if claim.until else None
+    ahead: Leaning = "past" if claim.verb_tense == "past" else "future"
+    until = read_time(f"until {claim.until}", at, zone, ahead) if claim.until else None
     if until is not None and "end of" in claim.until.casefold():
         until += _DAY  # the last day belongs to it
-    span = _read_span(sentence, at, zone, ending)
+    span = _read_span(sentence, at, zone, ahead)
     if span and until is None and (since is None or claim.since.startswith("from")):
         since, until = span
     if claim.relation in words("standing_in") and claim.when and until is None and claim.verb_tense != "past":
         since, until = _read_period(claim.when, at, zone)
     if since is None and claim.when:
-        since = _read_moment(claim, claim.when, at, zone)
+        since = _begins_at(claim, read_time(claim.when, at, zone, ahead), at)
     if is_alone and since is None and until is None:
         since, until = _read_sentence(claim, sentence, at, zone)
     if until is None and (lasting := _read_length(claim, sentence)):
@@ -96,8 +96,10 @@ def _looks_ahead(claim: Assertion) -> bool:
     """Tell whether a date without a year is ahead of a claim's note."""
     if claim.verb_tense == "past":
         return False
-    is_to_come = claim.tense == "future" or claim.mood == "plan" or claim.changed or claim.is_event or bool(claim.until)
-    return is_to_come or (claim.since.startswith("from") and claim.tense == "present")
+    is_to_come = claim.tense == "future" or claim.mood == "plan" or claim.changed or claim.is_event
+    return (
+        is_to_come or bool(claim.until or claim.ends) or (claim.since.startswith("from") and claim.tense == "present")
+    )
 
 
 def _tells_age(claim: Assertion) -> bool:
@@ -106,16 +108,16 @@ def _tells_age(claim: Assertion) -> bool:
     return is_act and re.fullmatch(r"from \d{4}", claim.since) is not None
 
 
-def _read_moment(claim: Assertion, when: str, at: datetime, zone: tzinfo) -> datetime | None:
-    """Return when a claim began or will begin by a date in its words; what only recurs then has none."""
+def _begins_at(claim: Assertion, day: datetime | None, at: datetime) -> datetime | None:
+    """Return the day on which a claim began or will begin, if a day in its words can be that one."""
+    if day is None:
+        return None
     if claim.verb_tense == "past":
-        found = read_time(when, at, zone, "past") if claim.is_event or claim.changed else None
-        return found if found and found <= at else None
-    if claim.mood == "plan" or (claim.tense == "present" and (claim.is_event or claim.changed or claim.ends)):
-        found = read_time(when, at, zone, "future")
-        is_act = claim.is_event or bool(claim.ends)
-        return found if found and (is_act or found > at) else None  # "two years ago" is past in any tense
-    return None
+        return day if day <= at and (claim.is_event or claim.changed) else None
+    is_act = claim.is_event or bool(claim.ends)
+    if claim.mood == "plan" or (claim.tense == "present" and (is_act or claim.changed)):
+        return day if is_act or day > at else None  # "two years ago" is past in any tense
+    return None  # what only recurs then
 
 
 def _read_sentence(
@@ -132,7 +134,7 @@ def _read_sentence(
         return None, None  # "the meeting moved to 3 June"
     if claim.tense == "present" and _STAY.match(f"{claim.relation} {claim.value}") and not day.has_time:
         return _read_period(said, at, zone)
-    return _read_moment(claim, said, at, zone), None
+    return _begins_at(claim, day.value, at), None
 
 
 def _read_length(claim: Assertion, sentence: str) -> Amount | None:

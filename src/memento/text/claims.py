@@ -1157,6 +1157,11 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core), changed=changed)
 
 
+def _is_bare(noun: Token) -> bool:
+    """Tell whether a noun stands without words that say which one: "my office", but "the delivery office"."""
+    return all(child.dep_ in ("det", "poss", "punct") for child in noun.children)
+
+
 def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context) -> list[Assertion]:
     """Return the claims that somebody leaves or joins: "my last day at Acme is 30 June", "Farid's last day is Friday"."""
     day, date = (subject, value) if subject.lemma_ == "day" else (value, subject)
@@ -1164,7 +1169,7 @@ def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context
     of_day = [child for child in day.children if child.dep_ == "prep"]
     at = (child for child in of_day if child.lower_ in ("at", "with"))
     place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
-    is_of_work = place is not None and place.lower_ in words("workplaces")
+    is_of_work = place is not None and place.lower_ in words("workplaces") and _is_bare(place)
     is_of_somebody = is_of_work or not of_day  # "my last day of the antibiotics" is another one
     if place is None or is_of_work:
         place = None
