@@ -123,6 +123,8 @@ I have an appointment on Friday at 10. | I have an appointment on Monday at 3.
 Karim lives in Lyon. | Karim visited Nantes.
 Karim lives in Lyon. | Karim's brother moved to Nantes.
 My rent is 700. | The rent in Paris is crazy.
+My vet is on Mill Road. | My vet is Dr Amsel.
+I rent a room from Mrs Bell. | I rent a garage on Canal Street.
 Leo is 6. | Leo is tall.
 Leo is 6. | Mia turned 7.
 I work at the museum. | I went to the museum on Sunday.

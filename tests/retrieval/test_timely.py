@@ -235,3 +235,34 @@ def test_who_stands_in_comes_first_whether_or_not_the_gate_is_open() -> None:
         for gate in (True, False):
             found = memento.recall("Who is my physio?", as_of="2025-07-10", gate=gate).memories
             assert found[0].content == "Edda replaces Lars until October."
+
+
+TOGETHER = [
+    ("My dog is Rex.", "My dog is a poodle."),
+    ("My vet is Dr Amsel.", "My vet is on Mill Road."),
+    ("My mother is Irena.", "My mother-in-law is Dorota."),
+    ("Marit is a smith by trade.", "Marit keeps her anvil in the dairy."),
+]
+"""Pairs of notes that hold together."""
+
+OF_A_KIND = {
+    "What is my dog's name?": "Rex",
+    "What's my dog called?": "Rex",
+    "Who is my vet?": "Amsel",
+    "Where is my vet?": "Mill Road",
+    "Who is my mother?": "Irena",
+    "Who is my mother-in-law?": "Dorota",
+    "What does Marit do for a living?": "smith",
+    "What is Marit's job?": "smith",
+}
+"""Questions, and what is in the note that answers them."""
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_what_holds_together_the_kind_that_is_asked_for_comes_first(order: tuple[int, int]) -> None:
+    with fresh_memory("minilm") as memento:
+        for day, note in enumerate((pair[at] for at in order for pair in TOGETHER), start=1):
+            memento.note(note, at=f"2025-01-{day:02d}")
+        found = {question: memento.recall(question).memories[0].content for question in OF_A_KIND}
+
+    assert [question for question, wanted in OF_A_KIND.items() if wanted not in found[question]] == []

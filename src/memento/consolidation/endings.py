@@ -120,6 +120,8 @@ def explain_succession(claim: Assertion, known: Held) -> str:
 def is_single(claim: Assertion) -> bool:
     """Tell whether the relation of a claim has one value at a time, by the table or by grammar."""
     if claim.relation in single_relations():
+        if claim.relation in words("acts") and not (claim.topic or claim.is_property):
+            return False  # "I rent a garage" is no rent
         return claim.relation != "work at" or claim.kind == "name"  # one may work in two fields
     if _is_favourite(claim.relation) or (claim.is_property and claim.relation not in words("open")):
         return True
@@ -136,10 +138,10 @@ def _says_its_kind(claim: Assertion, known: Held) -> bool:
 
 
 def _says_place_or_kind(claim: Assertion, known: Held) -> bool:
-    """Tell whether one says where a thing is and the other what: "my bike is a Gazelle", "my bike is in the garage now"."""
+    """Tell whether one says where something is and the other what: "my bike is a Gazelle", "my bike is in the garage now"."""
     if claim.relation != claim.topic or not {claim.kind, known.kind} <= {"name", "thing"}:
         return False
-    is_kind = claim.value.startswith(("a ", "an "))
+    is_kind = claim.value.startswith(("a ", "an ")) or claim.relation in words("people")
     return (claim.is_place and not known.is_place) or (known.is_place and not claim.is_place and is_kind)
 
 

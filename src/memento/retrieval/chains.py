@@ -32,7 +32,7 @@ from memento.search.indexes import View
 from memento.search.labels import normalise_label
 from memento.search.names import is_telling, read_names
 from memento.search.postings import tokens
-from memento.text.claims import USER, Asked, Reading, may_stand_together, words
+from memento.text.claims import USER, Asked, Reading, is_place, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
 
@@ -73,6 +73,9 @@ class Place(NamedTuple):
 
 _UNKNOWN = IRI("")
 _NOWHERE = Place(_UNKNOWN, "")
+
+_WORKER = re.compile(r"(?:an? )?[a-z-]+(?: [a-z-]+)?(?: (?:at|in|for|by|of)\b.*)?$")
+"""What somebody is: "a vet", "electrician", "a smith by trade"."""
 
 LONGEST_THING = 8
 """The most words of a thing that claims name, such as a title."""
@@ -177,6 +180,8 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
     known = claim.relation[len(of) :]
     if not known:
         return CLOSE  # what the thing is, whatever it does
+    if relation == "job" and known in ("be", "work as"):
+        return 1.0 if known == "work as" else 0.8 if _WORKER.match(claim.value) else 0.0
     if relation == known:
         return 0.5 if relation in words("open") else 1.0
     wanted, stated = relation.split(), known.split()
@@ -572,6 +577,40 @@ def order_latest_first(
             for place, other in zip(sorted(members), latest, strict=True):
                 ordered[place] = chosen[other]
     return ordered if len({one.item for one in ordered}) == len(chosen) else [*chosen]
+
+
+_ASKS_FOR_A_NAME = re.compile(r"\b(?:who|whom|name|named|called)\b", re.IGNORECASE)
+_ASKS_FOR_A_PLACE = re.compile(r"\W*where\b", re.IGNORECASE)
+
+
+def order_by_kind(chosen: Sequence[Scored[int]], steps: Sequence[Step], question: str, view: View) -> list[Scored[int]]:
+    """
+    Return some memories; of those that say things of different kinds about one, first those with what is asked for: whose name for
+    "who", where for "where". "My vet is Dr Amsel" and "my vet is on Mill Road" hold together.
+    """
+    is_wanted = _is_named if _ASKS_FOR_A_NAME.search(question) else _is_somewhere
+    if is_wanted is _is_somewhere and not _ASKS_FOR_A_PLACE.match(question):
+        return [*chosen]
+    place_of = {view.indexes.nodes.iri(one.item): place for place, one in enumerate(chosen)}
+    groups: dict[tuple[IRI, str], dict[int, bool]] = {}
+    for claim in (one.claim for one in steps if one.claim.memory in place_of):
+        members = groups.setdefault((claim.owner, claim.relation.partition(" be ")[0]), {})
+        place = place_of[claim.memory]
+        members[place] = members.get(place, False) or is_wanted(claim)
+    ordered = [*chosen]
+    for members in groups.values():
+        fitting_first = sorted(members, key=lambda place: (not members[place], place))
+        for place, other in zip(sorted(members), fitting_first, strict=True):
+            ordered[place] = chosen[other]
+    return ordered if len({one.item for one in ordered}) == len(chosen) else [*chosen]
+
+
+def _is_somewhere(claim: Stated) -> bool:
+    return is_place(claim.words, claim.value)
+
+
+def _is_named(claim: Stated) -> bool:
+    return claim.value[:1].isupper() and not _is_somewhere(claim)
 
 
 def write_path(hops: Sequence[Hop]) -> str:

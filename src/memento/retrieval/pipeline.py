@@ -25,7 +25,7 @@ from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor, list_meant, take_sides
 from memento.retrieval.calibration import LEAST_SHARE, calibrate
-from memento.retrieval.chains import END, order_latest_first
+from memento.retrieval.chains import END, order_by_kind, order_latest_first
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
 from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
@@ -278,6 +278,7 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
     ordered = ranking.chosen
     if settings.land.engine not in AS_ASKED:
         ordered = order_in_time(ranking.chosen, ranking.evidence, query, question, stores)
+    ordered = order_by_kind(ordered, ranking.evidence.steps, query.question, question.view)
     signals = ranking.evidence.signals
     if "path" in signals and not timely.looks_back(query.question):  # the end of a chain is its answer
         at = question.asking.at if question.asking else question.view.now.timestamp()

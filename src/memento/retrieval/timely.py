@@ -111,6 +111,11 @@ class _Place:
     """By a slot without its numbers, what tells the thing from others of its kind: "4" of "flat 4 tenant"."""
     is_said: bool = True  # its content is only said, wished or planned
 
+    @property
+    def roles(self) -> set[tuple[IRI, str]]:
+        """Who is what to whom, of what it says: (Ana, "sister")."""
+        return {(subject, slot) for subject, slot in self.slots if slot in words("people")}
+
 
 def asked_time(question: str, now: datetime) -> datetime | None:
     """
@@ -487,7 +492,13 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
 
 
 def _are_of_two_things(place: _Place, other: _Place) -> bool:
-    """Tell whether two memories say the same of different things: "the plumber for the office", "the plumber for the flat"."""
+    """
+    Tell whether two memories say the same of different things: "the plumber for the office", "the plumber for the flat"; or who is
+    what to somebody: "my mother", "my mother-in-law".
+    """
+    roles, others = place.roles, other.roles
+    if roles and others and roles.isdisjoint(others) and {one for one, _ in roles} & {one for one, _ in others}:
+        return True
     shared = place.things.keys() & other.things.keys()
     return any(
         all(not (one <= two or two <= one) for one, two in product(place.things[kind], other.things[kind]))

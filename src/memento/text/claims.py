@@ -258,6 +258,8 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
                 found[Asked(claim.owner, claim.relation, claim.value)] = None
         if sentence.root.lemma_ == "be" and {word.lower_ for word in sentence if word.is_alpha} == {"who", "am", "i"}:
             found[Asked(USER, "name", "")] = None
+        if (worker := _find_worker(sentence.root)) is not None:
+            found[Asked(_owner_of(worker, context), "job", "")] = None
         for word in sentence:
             if word.pos_ in ("NOUN", "PROPN"):
                 possessor, relation = _possession(word, context)
@@ -272,6 +274,18 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
             found.setdefault(Asked(owner, fold(verb), ""), None)
     clauses = [Asked(_put_back(one.owner, written), one.relation, _put_back(one.value, written)) for one in found]
     return Reading(tuple(clauses), steps)
+
+
+def _find_worker(verb: Token) -> Token | None:
+    """Return of whom a question asks what they do, for a living or at all: Ana in "What does Ana do?"."""
+    if verb.lemma_ != "do" or verb.tag_ not in ("VB", "VBP", "VBZ"):
+        return None
+    is_asked = any(child.lower_ == "what" and child.dep_ in ("dobj", "dep", "attr") for child in verb.children)
+    is_now = any(child.dep_ == "aux" and child.lower_ in ("do", "does") for child in verb.children)
+    others = [child for child in verb.children if child.dep_ in ("prep", "advcl", "xcomp", "npadvmod")]
+    is_at_all = all(any(inner.lower_ in ("living", "work") for inner in one.subtree) for one in others)
+    subject = next((child for child in verb.children if child.dep_ == "nsubj"), None)
+    return subject if is_asked and is_now and is_at_all else None
 
 
 def _stand_in(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
