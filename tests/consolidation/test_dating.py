@@ -185,3 +185,20 @@ def test_dates_of_one_clause_are_none_of_another() -> None:
     claims = date_claims(read_claims(sentence), sentence, TOLD, UTC)
 
     assert {claim.relation: day(claim.begins) for claim in claims} == {"work at": "", "live in": "2021-01-01"}
+
+
+def test_a_length_of_time_that_no_calendar_has_is_no_date() -> None:
+    for sentence in ("I've had this cold for 999 decades.", "I'm in Lisbon for the next 999 decades."):
+        assert read_times(sentence) == [("", "")], sentence
+
+
+def test_a_year_at_the_end_of_a_period_is_that_of_its_beginning_too() -> None:
+    told = datetime(2024, 5, 16, 12, tzinfo=UTC)
+    for begin, since in (("28 February", "2023-02-28"), ("February", "2023-02-01"), ("29 Feb", "2023-02-28")):
+        sentence = f"I worked at the bakery from {begin} to May 2023."
+        (claim,) = date_claims(read_claims(sentence), sentence, told, UTC)
+        assert (day(claim.begins), day(claim.stops)) == (since, "2023-06-01"), sentence
+    sentence = "I worked at the bakery from 28 February to 3 May 2023."
+    (claim,) = date_claims(read_claims(sentence), sentence, told, UTC)
+
+    assert (day(claim.begins), day(claim.stops)) == ("2023-02-28", "2023-05-04")

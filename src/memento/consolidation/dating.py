@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from memento.consolidation.passages import Passage
 from memento.text.claims import Assertion, words
-from memento.text.dates import Amount, Dated, Leaning, date_signs, dates, length, period
+from memento.text.dates import Amount, Dated, Leaning, date_signs, dates, length, move, period
 from memento.text.words import MONTHS
 
 _DAY = timedelta(days=1)
@@ -25,7 +25,7 @@ LONGEST = 1000
 
 _DAYS = re.compile(
     rf"\b(?P<first>\d{{1,2}})\s*(?P<other>{'|'.join(MONTHS)})?\s*(?:to|–|-|until|till|(?P<and>and))\s*(?P<last>\d{{1,2}})\s*"
-    rf"(?P<month>{'|'.join(MONTHS)})\b",
+    rf"(?P<month>{'|'.join(MONTHS)})\b(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
     re.IGNORECASE,
 )
 """Two days of a month or of two: "5–23 May"; with "and" only behind "between"."""
@@ -55,12 +55,12 @@ _ONGOING = re.compile(
 def date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
     """Yield the claims of a text told at a time, with the times from which and until which they hold, where it says so."""
     event: Assertion | None = None
-    told = [sentence_around(text, claim) for claim in claims if not claim.is_result]
+    told = [_sentence_around(text, claim) for claim in claims if not claim.is_result]
     for claim in claims:
         if claim.is_result and event is not None and event.begins:
             yield replace(claim, begins=event.begins, stops=event.stops, mood=event.mood)
             continue
-        sentence = sentence_around(text, claim)
+        sentence = _sentence_around(text, claim)
         dated = _date_claim(claim, sentence, told.count(sentence) == 1, at, zone)
         event = event if claim.is_result else dated
         yield dated
@@ -71,9 +71,9 @@ def _date_claim(claim: Assertion, sentence: str, is_alone: bool, at: datetime, z
     leaning: Leaning = "future" if _looks_ahead(claim) else "past"
     if _tells_age(claim):
         return claim
-    since = read_time(claim.since, at, zone, leaning) if claim.since else None
+    since = _read_time(claim.since, at, zone, leaning) if claim.since else None
     ahead: Leaning = "past" if claim.verb_tense == "past" else "future"
-    until = read_time(f"until {claim.until}", at, zone, ahead) if claim.until else None
+    until = _read_time(f"until {claim.until}", at, zone, ahead) if claim.until else None
     if until is not None and "end of" in claim.until.casefold():
         until += _DAY  # the last day belongs to it
     span = _read_span(sentence, at, zone, ahead)
@@ -82,11 +82,11 @@ def _date_claim(claim: Assertion, sentence: str, is_alone: bool, at: datetime, z
     if claim.relation in words("standing_in") and claim.when and until is None and claim.verb_tense != "past":
         since, until = _read_period(claim.when, at, zone)
     if since is None and claim.when:
-        since = _begins_at(claim, read_time(claim.when, at, zone, ahead), at)
+        since = _begins_at(claim, _read_time(claim.when, at, zone, ahead), at)
     if is_alone and since is None and until is None:
         since, until = _read_sentence(claim, sentence, at, zone)
     if until is None and (lasting := _read_length(claim, sentence)):
-        until = lasting.after(since or at)
+        until = move(since or at, lasting)
     if claim.mood == "plan" and since is not None and claim.is_announced:
         claim = replace(claim, mood="fact")  # it is settled, for that day
     return replace(claim, begins=since, stops=until)
@@ -150,9 +150,9 @@ def _read_span(text: str, at: datetime, zone: tzinfo, leaning: Leaning) -> tuple
     """Read "from 5 to 23 May", "5–23 May", "between June and August", "2015 to 2019": when something begins and stops."""
     match = _DAYS.search(text)
     if match and not (match["and"] and not _BETWEEN.search(text[: match.start()])):
-        month = match["month"]
-        first = read_time(f"on {match['first']} {match['other'] or month}", at, zone, leaning)
-        last = read_time(f"on {match['last']} {month}", at, zone, leaning)
+        month, year = match["month"], match["year"] or ""
+        first = _read_time(f"on {match['first']} {match['other'] or month} {year}", at, zone, leaning)
+        last = _read_time(f"on {match['last']} {month} {year}", at, zone, leaning)
         if first and last and first < last:
             return first, last + _DAY
     if (years := _YEARS.search(text) or _BETWEEN_YEARS.search(text)) and years[1] < years[2]:
@@ -165,7 +165,7 @@ def _read_span(text: str, at: datetime, zone: tzinfo, leaning: Leaning) -> tuple
         if (_TO.match(joined) or is_between) and not between.partition(" ")[2]:
             begin, end = one.value, period(other, text)[1]
             if begin.year != other.value.year and not _YEAR.search(text[one.start : one.end]):
-                begin = begin.replace(year=other.value.year)  # "from March to May 2023"
+                begin = Amount(months=12 * (other.value.year - begin.year)).after(begin)  # "from March to May 2023"
             if begin < end:
                 return begin, end
     return None
@@ -179,14 +179,14 @@ def _read_period(text: str, at: datetime, zone: tzinfo) -> tuple[datetime | None
     return period(found[0], text) if found else (None, None)
 
 
-def sentence_around(text: str, claim: Assertion) -> str:
+def _sentence_around(text: str, claim: Assertion) -> str:
     """Return the line or sentence of a passage in which a claim stands."""
     start = max(text.rfind("\n", 0, claim.start), text.rfind(". ", 0, claim.start)) + 1
     ends = [end for mark in ("\n", ". ") if (end := text.find(mark, claim.end)) >= 0]
     return text[start : min(ends, default=len(text))]
 
 
-def read_time(text: str, at: datetime, zone: tzinfo, leaning: Leaning) -> datetime | None:
+def _read_time(text: str, at: datetime, zone: tzinfo, leaning: Leaning) -> datetime | None:
     """Return the first date in some words, or None."""
     found = dates(text, at, str(zone), leaning)
     return found[0].value if found else None

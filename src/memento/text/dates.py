@@ -462,6 +462,18 @@ def length(amount: str) -> Amount:
     return Amount(months=months * halves // 2, days=days * halves // 2, minutes=minutes * halves // 2)
 
 
+def move(moment: datetime, amount: Amount, times: int = 1) -> datetime | None:
+    """
+    Return the moment that is so much later, or earlier if `times` is negative; None if no calendar has it.
+
+    >>> move(datetime(2024, 3, 31), Amount(months=12_000), -3)
+    """
+    try:
+        return amount.after(moment, times)
+    except (ValueError, OverflowError):
+        return None
+
+
 def _number(word: str) -> int:
     return int(word) if word.isdigit() else NUMBER_WORDS.get(word, 0)
 
@@ -473,13 +485,14 @@ def _lengths(text: str, clock: Clock, perfect: bool, known: list[Dated]) -> list
     taken = [(one.start, one.end) for one in known]
     return [
         Dated(
-            value=length(match["length"]).after(clock.now, sign).astimezone(UTC),
+            value=value.astimezone(UTC),
             start=match.start(),
             end=match.end(),
             role="for" if sign < 0 else "at",
         )
         for match, sign in found
-        if not any(start < match.end() and match.start() < end for start, end in taken)
+        if (value := move(clock.now, length(match["length"]), sign))
+        and not any(start < match.end() and match.start() < end for start, end in taken)
     ]
 
 
