@@ -44,8 +44,10 @@ lint: $(VENV)/.developed
 types: $(VENV)/.developed
 	$(BIN)/mypy
 
+# In the order of their names: by the number of their tests, as is usual, the files with one test that takes minutes come last, and one core
+# waits for the other.
 unit: $(VENV)/.developed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # Runs the tests RUNS times beside BUSY loops that keep a core busy each; a line for each run. `TESTS=tests/service` runs a part of them.
 RUNS ?= 10
@@ -80,7 +82,7 @@ mutants: $(VENV)/.developed
 
 # Prints the coverage of every file that is not fully covered. Tracing makes tests a third slower, so `make test` does without it.
 coverage: $(VENV)/.developed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered
 
 # Prints which features work, in part or not at all, and runs the tests that try them; `ONLY='S0 S4-38'` takes a part.
 ONLY ?=

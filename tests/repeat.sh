@@ -24,7 +24,7 @@ red=0 run=1
 while [ "$run" -le "$runs" ]; do
   begin=$(date +%s) log=$logs/$run.log
   # shellcheck disable=SC2086  # several words
-  "$python" -m pytest --numprocesses 2 --dist loadfile ${TESTS:-} > "$log" 2>&1
+  "$python" -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder ${TESTS:-} > "$log" 2>&1
   code=$?
   [ "$code" -eq 0 ] || red=$((red + 1))
   passed=$(tail -n 1 "$log" | grep -o '[0-9]* passed') failed=$(tail -n 1 "$log" | grep -oE '[0-9]+ (failed|errors?)' | paste -sd ' ' -)

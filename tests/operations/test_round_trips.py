@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from memento.errors import MementoError
 from memento.operations import TABLE, Operation
 from memento.plugins.keys.settings import KeysSettings
 from memento.python import Client, Memento, open_memento
-from operations.samples import CALLS, make_sample
+from operations.samples import CALLS, Sample, make_sample
 
 UNANSWERED = {
     "unarchive": "nothing is archived",
@@ -26,6 +26,8 @@ UNANSWERED = {
     "execute_task": "no server of tools is set",
 }
 """The operations that the sample has nothing for: both interfaces say so."""
+LEAVE_A_MARK = ("profile", "export")
+"""Operations that only read, but say the second time that they were asked before, or find their file."""
 SMALL_FIRST = sorted(TABLE, key=lambda name: name not in ("check", "backup", "restore", "rebuild", "sync"))
 """The operations on the whole folder come while little is in it."""
 
@@ -37,7 +39,19 @@ class Served:
     memento: Memento
     client: Client
     folder: Path
-    numbers: Iterator[int]
+    numbers: Iterator[int] = field(default_factory=count)
+    read: list[tuple[str, Sample]] = field(default_factory=list)
+
+    def sample(self, name: str) -> tuple[str, Sample]:
+        """A namespace and what is in it: the same one for operations that leave everything as it was, else a new one."""
+        is_read = TABLE[name].right == "read" and name not in LEAVE_A_MARK
+        if is_read and self.read:
+            return self.read[0]
+        namespace = f"n{next(self.numbers)}"
+        made = namespace, make_sample(self.memento, namespace, self.folder)
+        if is_read:
+            self.read.append(made)
+        return made
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +61,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     memento = open_memento(folder / "home", configured=OFFLINE.having(KeysSettings(direct=True)))
     assert isinstance(memento, Memento)
     with memento, serving(memento) as address:
-        yield Served(memento, Client(address), folder, count())
+        yield Served(memento, Client(address), folder)
 
 
 def outcome(memory: Memento | Client, operation: Operation[Any]) -> tuple[object, object]:
@@ -87,8 +101,7 @@ def test_an_operation_answers_alike_in_this_process_and_over_http(name: str, ser
     if name == "restore":
         served.memento.admin.backup(served.folder / "backups")
     for memory in (served.memento, served.client):
-        namespace = f"n{next(served.numbers)}"
-        sample = make_sample(served.memento, namespace, served.folder)
+        namespace, sample = served.sample(name)
         if name == "unarchive":
             served.memento.living.associate(sample.memory, sample.other, namespace=namespace)
         if name == "revoke_token":

@@ -82,15 +82,18 @@ def test_many_threads_share_one_pipeline() -> None:
     assert found == texts == [doc.text for doc in parse_all(texts)]
 
 
-def test_neither_torch_nor_the_code_of_the_weights_package_is_loaded() -> None:
+def test_neither_torch_nor_commands_nor_the_code_of_the_weights_package_are_loaded() -> None:
     program = (
         "import sys; from memento.text.parse import parse; parse('I work.')\n"
-        f"print('torch' in sys.modules, {REPACKED!r} in sys.modules)\n"
+        f"print('torch' in sys.modules, 'typer' in sys.modules, {REPACKED!r} in sys.modules)\n"
+        "import spacy; print(spacy.info(silent=True)['spacy_version'] == spacy.__version__)\n"
+        "print(spacy.cli.download.__name__)\n"
+        "from spacy.cli import download; print(download is spacy.cli.download)\n"
         "import torch; print(torch.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split() == ["False", "False", "torch"]
+    assert done.stdout.split() == ["False", "False", "False", "True", "download", "True", "torch"]
 
 
 @pytest.mark.parametrize("mark", ["'", '"', "(", "x-", "a.b", "?"])

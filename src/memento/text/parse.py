@@ -17,8 +17,12 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from memento.errors import BackendError
@@ -53,6 +57,9 @@ _ONE_TOKEN = re.compile(r"\S{100}|[a-z]{3,10}-in-law$", re.ASCII | re.IGNORECASE
 What is one token: a run without a blank, since the tokenizer takes marks off its ends one by one, in the square of its length; and
 "mother-in-law", who is nobody's mother.
 """
+
+_COMMANDS = ("spacy.cli", "spacy.cli.info")
+"""What spaCy imports of its command line, and with it all of that: clients for downloads, templates, projects."""
 
 _SHORT, _MOST_KEPT = 2_000, 64
 """The length in characters and the number of texts whose parses are kept: a note is read for its passages and for its claims."""
@@ -144,7 +151,7 @@ def load_pipeline() -> Language:
     """Load the pipeline without its named entities, which it reads poorly on bare names; the first call takes a second."""
     folder = find_weights()
     try:
-        with _without_torch():
+        with _alone():
             from spacy.util import load_model_from_path
     except ImportError as error:
         raise BackendError("the reader of English is not installed: pip install 'spacy>=3.8,<3.9'") from error
@@ -154,21 +161,45 @@ def load_pipeline() -> Language:
 
 
 @contextmanager
-def _without_torch() -> Iterator[None]:
-    """Let this thread import spaCy without torch, which it would load only to ask for GPUs: five seconds and 180 MB."""
+def _alone() -> Iterator[None]:
+    """
+    Let this thread import spaCy without torch, which it would load only to ask for GPUs, five seconds and 180 MB, and without the
+    commands of its command line, half of the time that remains. Whoever imports `spacy.cli` later gets it.
+    """
     here = threading.get_ident()
 
     class Hide:
         @staticmethod
-        def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> None:
-            if name == "torch" and threading.get_ident() == here:
+        def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+            if threading.get_ident() != here:
+                return None
+            if name == "torch":
                 raise ModuleNotFoundError("torch is not needed to parse", name=name)
+            return ModuleSpec(name, _Commands(), is_package=True) if name in _COMMANDS else None
 
     sys.meta_path.insert(0, Hide)
     try:
         yield
     finally:
         sys.meta_path.remove(Hide)
+        for name in _COMMANDS:
+            if isinstance(getattr(sys.modules.get(name), "__loader__", None), _Commands):
+                del sys.modules[name]
+
+
+class _Commands(Loader):
+    """Loads a module in place of the commands of spaCy that imports the real one when something of it is asked for."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        def info(*args: Any, **named: Any) -> Any:
+            return import_module("spacy.cli.info").info(*args, **named)
+
+        def find(name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return getattr(import_module(module.__name__), name)
+
+        vars(module).update(info=info, __getattr__=find)
 
 
 def find_weights() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -11,12 +12,12 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
-from conftest import OFF
+from conftest import OFF, OFFLINE
 from memento.access import Access
 from memento.interfaces.web.app import create_app
 from memento.operations import PLUGGED
 from memento.operations import TABLE as OPERATIONS
-from memento.python import Memento
+from memento.python import Memento, open_memento
 from memento.settings import ProxySettings
 from memento.time import now
 
@@ -241,9 +242,27 @@ TABLE = {
 """What is served without the plug-ins that these tests are without."""
 
 
+Doors = tuple[FlaskClient, dict[str, dict[str, str]], str]
+"""The application, the headers of each role, and a memory of the tenant `local`."""
+
+
 @pytest.fixture
-def doors(memento: Memento) -> Iterator[tuple[FlaskClient, dict[str, dict[str, str]], str]]:
-    """The application, the headers of each role, and a memory of the tenant `local`."""
+def doors(memento: Memento) -> Iterator[Doors]:
+    with doors_of(memento) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def doors_for_reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    """Doors of one memory for requests that change nothing."""
+    memento = open_memento(tmp_path_factory.mktemp("read"), configured=OFFLINE)
+    assert isinstance(memento, Memento)
+    with memento, doors_of(memento) as opened:
+        yield opened
+
+
+@contextmanager
+def doors_of(memento: Memento) -> Iterator[Doors]:
     nowhere = ProxySettings(openai_base_url="", anthropic_base_url="", ollama_base_url="")
     memento.service.settings = replace(memento.settings, proxy=nowhere)
     rights = {"reader": "read", "writer": "write", "admin": "admin"}
@@ -259,7 +278,7 @@ def doors(memento: Memento) -> Iterator[tuple[FlaskClient, dict[str, dict[str, s
         yield client, headers, iri
 
 
-def test_the_table_has_every_address(doors: tuple[FlaskClient, dict[str, dict[str, str]], str]) -> None:
+def test_the_table_has_every_address(doors: Doors) -> None:
     served = {
         (method, rule.rule)
         for rule in doors[0].application.url_map.iter_rules()
@@ -270,7 +289,7 @@ def test_the_table_has_every_address(doors: tuple[FlaskClient, dict[str, dict[st
 
 
 def test_an_admin_that_cannot_care_for_the_folder_is_said_to_be_none(
-    doors: tuple[FlaskClient, dict[str, dict[str, str]], str],
+    doors: Doors,
 ) -> None:
     boss = {"name": "boss", "scope": "admin", "tenant": "acme"}
     told = doors[0].post("/memory/tokens", json=boss)
@@ -280,25 +299,39 @@ def test_an_admin_that_cannot_care_for_the_folder_is_said_to_be_none(
     assert "Memento-Notice" not in doors[0].post("/memory/tokens", json={"name": "aid", "scope": "admin"}).headers
 
 
-@pytest.mark.parametrize(("method", "path"), TABLE, ids=[" ".join(key) for key in TABLE])
-def test_each_role_gets_what_it_may(
-    method: str, path: str, doors: tuple[FlaskClient, dict[str, dict[str, str]], str]
-) -> None:
+def ask_as_each_role(doors: Doors, method: str, path: str) -> dict[str, int]:
+    """The status that each role gets; the canary of another tenant comes back to nobody else."""
     client, headers, iri = doors
-    wanted, how = TABLE[method, path]
     address = path.replace("<path:name>", quote(RIVALS, safe=""))
     address = re.sub(r"<(?:path|memory):\w+>", quote(iri, safe=""), address)
     got = {}
     for role in ROLES:
+        how = TABLE[method, path][1]
         answer = client.open(address, method=method, headers=headers[role], environ_base=ELSEWHERE, **how)
         got[role] = answer.status_code
         assert role == "other" or CANARY not in answer.text, (role, answer.text)
+    return got
 
-    assert got == dict(zip(ROLES, wanted, strict=True))
+
+def wanted(method: str, path: str) -> dict[str, int]:
+    return dict(zip(ROLES, TABLE[method, path][0], strict=True))
+
+
+@pytest.mark.parametrize("path", [path for method, path in TABLE if method == "GET"])
+def test_each_role_reads_what_it_may(path: str, doors_for_reading: Doors) -> None:
+    assert ask_as_each_role(doors_for_reading, "GET", path) == wanted("GET", path)
+
+
+WRITES = [key for key in TABLE if key[0] != "GET"]
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES, ids=[" ".join(key) for key in WRITES])
+def test_each_role_writes_what_it_may(method: str, path: str, doors: Doors) -> None:
+    assert ask_as_each_role(doors, method, path) == wanted(method, path)
 
 
 def test_a_tenant_finds_its_own_and_nothing_of_another(
-    doors: tuple[FlaskClient, dict[str, dict[str, str]], str],
+    doors: Doors,
 ) -> None:
     client, headers, _ = doors
     everything = {"query": "SELECT ?o { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"}

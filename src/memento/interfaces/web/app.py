@@ -11,14 +11,16 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from typing import Any
 
 from flask import Flask, Request, Response, g, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, Rule
 
 from memento import plugin, telemetry
 from memento.access import Access, Caller, admit
@@ -142,9 +144,29 @@ def create_bare_app(bare: Bare) -> Flask:
     return app
 
 
+class _Rule(Rule):
+    """A rule that compiles the function that builds its address when one is built: no more than a few ever are."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compile_ = super()._compile_builder
+
+        def build(rule: Rule, **values: Any) -> tuple[str, str]:
+            return builder()(rule, **values)
+
+        @cache
+        def builder() -> Callable[..., tuple[str, str]]:
+            return compile_(append_unknown)
+
+        return build
+
+
+class _App(Flask):
+    url_rule_class = _Rule
+
+
 def _new_app() -> Flask:
     """Return an application without routes that answers errors and sets the date of answers."""
-    app = Flask(__name__, static_folder=None)
+    app = _App(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may contain two slashes
     app.url_map.strict_slashes = False
     app.config["MAX_FORM_MEMORY_SIZE"] = None  # the limit on the body is enough
