@@ -179,8 +179,8 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert off.plugins.left_out == {"living"} and "sexpr" not in dict(groups(off))
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
-    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, living" in unknown.output
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on"]
+    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, lab, living" in unknown.output
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -429,6 +429,6 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, living"]
+    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, lab, living"]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")
