@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from memento.interfaces.cli import main
-from memento.testing import check_plugin
 
 
 def call(*words: str) -> Any:
@@ -74,7 +73,3 @@ def test_without_the_plugin_the_command_is_gone_from_its_group_and_under_its_old
     for done in called:
         assert done.exit_code == 2
         assert "its plug-in is switched off; `memento plugins --on lab` switches it on" in done.stderr
-
-
-def test_it_is_a_good_plugin() -> None:
-    assert check_plugin("lab") == []

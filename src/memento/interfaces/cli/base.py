@@ -273,7 +273,6 @@ OLD_NAMES: Mapping[str, str] = {
     "list-waiting": "inbox waiting",
     "note-status": "inbox status",
     "update": "graph update",
-    "infer": "graph infer",
     **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
     "completion": "config completion",
     "pages": "session pages",

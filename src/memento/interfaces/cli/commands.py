@@ -172,7 +172,6 @@ COMMANDS: dict[str, Command] = {
         options={"tags": Option(names=("--tag",), metavar="TAG"), "untag": Option(metavar="TAG")},
     ),
     "timeline": Command(path="timeline", view=views.show_timeline),
-    "infer": Command(path="infer", view=views.show_inferred),
     "status": Command(path="status", view=views.show_status),
     "check": Command(
         path="check",

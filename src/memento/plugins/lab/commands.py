@@ -1,4 +1,4 @@
-"""The command that measures recall."""
+"""The commands of the laboratory: measure recall, infer what follows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,24 @@ from pathlib import Path
 import click
 
 from memento.interfaces.cli.base import Chosen, command
+from memento.interfaces.cli.commands import Command
+from memento.interfaces.cli.views import Json
 
-OLD_NAMES: Mapping[str, str] = {"eval": "care eval"}
+
+def show_inferred(found: Json) -> str:
+    """Show how many triples were inferred, and the number of contradictions."""
+    if not found["is_complete"]:
+        return "Nothing is inferred, because too many facts take part: state fewer axioms, or axioms about rarer properties."
+    if not found["triples"] and not found["contradictions"]:
+        return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
+    lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
+    if found["contradictions"]:
+        lines.append(f"{found['contradictions']:,} properties that may have one value have several")
+    return "\n".join(lines)
+
+
+COMMANDS: Mapping[str, Command] = {"infer": Command(path="infer", view=show_inferred)}
+OLD_NAMES: Mapping[str, str] = {"eval": "care eval", "infer": "graph infer"}
 
 
 @command("eval")
