@@ -26,7 +26,6 @@ from memento.search import minilm
 from memento.settings import (
     ConsolidationSettings,
     EmbeddingSettings,
-    InferenceSettings,
     Settings,
     StoreSettings,
     without_plugins,
@@ -146,7 +145,6 @@ def memento(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Memento]
         chosen = replace(
             OFFLINE,
             store=StoreSettings("sparql", server.query_url, server.update_url),
-            inference=InferenceSettings(on=False),
         )
     opened = open_memento(tmp_path / "home", configured=chosen)
     assert isinstance(opened, Memento)

@@ -36,12 +36,12 @@ from memento.codec import plain
 from memento.errors import InputError, MementoError, NotFound
 from memento.graph.endpoint import SparqlClient
 from memento.model import NoteRow
+from memento.plugins.lab.settings import InferenceSettings
 from memento.python import Memento, open_memento
 from memento.settings import (
     ConsolidationSettings,
     EmbeddingSettings,
     IndexSettings,
-    InferenceSettings,
     Settings,
     StoreSettings,
 )
@@ -345,8 +345,7 @@ def settings_of(urls: tuple[str, str] | None, engine: Path, whole: int = 2_000) 
     settings = Settings(
         embedding=EmbeddingSettings(model="trigram", cache=False),
         consolidation=ConsolidationSettings(read_imports=False),
-        inference=InferenceSettings(on=False),
-    )
+    ).having(InferenceSettings(on=False))
     if urls is None:
         return settings
     return replace(

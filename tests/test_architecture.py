@@ -76,7 +76,7 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
     [
         ("pyoxigraph", {"graph", "sparql"}),
         ("pyshacl", {"graph"}),
-        ("rdflib", {"graph"}),
+        ("rdflib", {"graph", "plugins"}),
         ("sqlite3", {"search", "interfaces"}),  # web: the blocks of the proxy, which no index knows
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),

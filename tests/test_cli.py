@@ -418,43 +418,6 @@ def test_settings_are_shown_and_documented(monkeypatch: pytest.MonkeyPatch) -> N
     assert printed("config", "docs") == settings.table()
 
 
-def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
-    rows: dict[str, list[dict[str, object]]] = {
-        "corpus": [{"id": "a", "text": "Ada lives in Lisbon."}, {"id": "b", "text": "Bob plays chess."}],
-        "queries": [
-            {"id": "1", "text": "Where does Ada live?", "type": "place"},
-            {"id": "2", "text": "?", "type": "odd"},
-        ],
-        "qrels": [{"query": "1", "doc": "a", "rel": 1}, {"query": "2", "doc": "b", "rel": 1}],
-    }
-    for name, objects in rows.items():
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(one) for one in objects))
-    figures = printed("eval", "--data", str(tmp_path), "--exclude-type", "odd", "--profile", "seed", "--json")
-
-    assert set(figures) == {
-        *(
-            "dataset",
-            "queries",
-            "recall@5",
-            "recall@10",
-            "all@5",
-            "all@10",
-            "mrr@10",
-            "ndcg@10",
-            "any@5",
-            "any@10",
-            "session@5",
-            "session@10",
-            "answered",
-            "latency_ms",
-            "phases_ms",
-        )
-    }
-    assert (figures["queries"], figures["recall@5"]) == (1, 1.0)
-    assert "place" in printed("eval", "--data", str(tmp_path), "--limit", "1", "--per-type")
-    assert "default − half" in printed("eval", "--data", str(tmp_path), "--limit", "1", "--compare", "half")
-
-
 @pytest.mark.parametrize(
     ("words", "code", "named"),
     [
@@ -476,7 +439,6 @@ def test_a_folder_of_questions_is_evaluated(tmp_path: Path) -> None:
         (["keys", "fnd"], 2, "the nearest is `memento keys find`"),
         (["import", "/nowhere"], 2, "/nowhere"),
         (["query", "SELECT"], 2, "SPARQL"),
-        (["eval", "--data", "/nowhere"], 2, "/nowhere"),
         (["--namespace", "\t", "status"], 2, "namespace"),
         (["--home", "/dev/null/x", "status"], 2, "/dev/null"),
     ],

@@ -28,6 +28,7 @@ from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
+from memento.plugins.lab import plugin as lab
 from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
 from memento.plugins.living.strength import archive_memories
@@ -38,6 +39,7 @@ from memento.time import now
 from operations.samples import make_sample
 from plugins.cases.calls import CALLS as CASE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
+from plugins.lab.calls import CALLS as LAB_CALLS
 from plugins.living.calls import CALLS
 
 ROOT = Path(__file__).parents[1]
@@ -97,6 +99,11 @@ def prepare_keys(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in KEY_CALLS.values()]
 
 
+def prepare_lab(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in LAB_CALLS.values()]
+
+
 def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     sample = make_sample(memento, "main", memento.datadir.path.parent)
     return [call(sample, "main") for call in CASE_CALLS.values()]
@@ -104,6 +111,7 @@ def prepare_cases(memento: Memento) -> list[Operation[Any]]:
 
 def test_ours_are_good_plugins() -> None:
     assert check_plugin("cases", prepare_cases) == []
+    assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
     direct = SMALL.having(KeysSettings(direct=True))
     assert check_plugin("keys", prepare_keys, configured=direct) == []
@@ -179,8 +187,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert off.plugins.left_out == {"living"} and "sexpr" not in dict(groups(off))
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
-    assert unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, living" in unknown.output
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on"]
+    assert (
+        unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, lab, living" in unknown.output
+    )
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -342,6 +352,8 @@ from memento.settings import table
 from memento.time import now
 from memento.testing import SMALL, check_plugin, memory
 
+URLS = "SELECT ?url { ?memory <https://schema.org/url> ?url } ORDER BY ?url"
+
 def prepare(memento):
     memento.import_files(sys.argv[1], consolidate=False)
     return [ListBookmarks()]
@@ -365,12 +377,14 @@ with memory(plugins=["bookmarks"], configured=with_weights(SMALL, address=5.0)) 
         "metrics": app.get("/metrics").text,
         "openapi": app.get("/memory/openapi.json").json["paths"]["/bookmarks/list"]["get"]["summary"],
         "settings": "weight of having a web address" in table(),
+        "inferred": [str(row["url"]) for row in memento.query(URLS)],
         "renamed": [one.content for one in memento.list(tags=["renamed"])],
     }
 with memory() as memento:
     app = create_app(memento.service).test_client()
     texts = [app.get(address).text for address in ("/metrics", "/memory/openapi.json")]
     found["off"] = [app.get("/bookmarks").status_code, "memento_bookmarks" in texts[0], "/bookmarks/list" in texts[1]]
+    found["off"].append(len(memento.query(URLS)))
     try:
         memento.import_files(sys.argv[1], source="bookmarks")
     except Exception as error:
@@ -406,7 +420,8 @@ def test_the_sample_plugin_is_built_installed_and_works(sample: Path, tmp_path: 
     assert "# TYPE memento_bookmarks gauge\nmemento_bookmarks 2\n" in found["metrics"]
     assert found["first"][1] and "https://" in found["first"][0]
     assert found["openapi"] == "List the bookmarks, newest first" and found["settings"]
-    assert found["off"] == [404, False, False]
+    assert found["off"] == [404, False, False, 0]
+    assert found["inferred"] == ["https://example.org/rome", "https://example.org/tea"]
     assert found["import"].startswith("'bookmarks' is no source of notes")
     assert "Rome" in commands[1].stdout, commands
 
@@ -415,7 +430,7 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, keys, living))}
+    ours = {one for one in names if any(getattr(of, one) for of in (cases, keys, lab, living))}
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -429,6 +444,6 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, living"]
+    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, lab, living"]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

@@ -20,7 +20,7 @@ from endpoints import Server
 from memento import telemetry
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
-from memento.settings import IndexSettings, InferenceSettings, StoreSettings
+from memento.settings import IndexSettings, StoreSettings
 from memento.telemetry import Lines, Stopwatch
 
 CANARY = "Quetzalcoatl"
@@ -91,7 +91,7 @@ def test_what_a_node_over_a_shared_store_tells_of_itself_is_declared_and_parsed(
     server.empty()
     store = StoreSettings("sparql", server.query_url, server.update_url)
     index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"), whole=1)
-    configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
+    configured = replace(OFFLINE, store=store, index=index)
     memento = open_memento(tmp_path / "home", configured=configured)
     assert isinstance(memento, Memento)
     with memento, create_app(memento.service).test_client() as client:

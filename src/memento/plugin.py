@@ -34,6 +34,7 @@ API = 1
 Kind = Literal[
     "operations",
     "before_write",
+    "infers",
     "settings",
     "tools",
     "commands",
@@ -71,12 +72,14 @@ class Plugin:
     """The function that returns what else is written with a memory that replaces another: `service.context.BeforeWrite`."""
     corrects: tuple[str, ...] = ()
     """The fields of a correction that `before_write` answers for, of `keys` and `types`; nobody else's are accepted."""
+    infers: str = ""
+    """The function that returns what is inferred for a reader, and from what: `service.context.Infer`."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """For each group of settings, the dataclass that declares them."""
     tools: Mapping[str, str] = field(default_factory=dict)
     """For each group of `MEMENTO_TOOLS`, the sequence of its tools."""
-    groups: Mapping[str, str] = field(default_factory=dict)
-    """The groups that its commands are in, each with a sentence of help; by default one of its own name."""
+    groups: Mapping[str, str] | None = None
+    """The groups that it adds for its commands, each with a sentence of help; by default one of its own name."""
     commands: str = ""
     """The module with what its commands differ in: `COMMANDS`, `BY_HAND` and `OLD_NAMES`, each optional."""
     views: str = ""
@@ -229,7 +232,9 @@ def refuse_clash(
 
 def list_groups(plugin: Plugin) -> Mapping[str, str]:
     """Return the groups that the commands of a plug-in are in, each with its sentence of help."""
-    return plugin.groups or ({plugin.name: plugin.summary} if plugin.operations else {})
+    if plugin.groups is None:
+        return {plugin.name: plugin.summary} if plugin.operations else {}
+    return plugin.groups
 
 
 def _listed(plugin: Plugin, kind: str) -> Mapping[str, str]:

@@ -696,13 +696,6 @@ class SparqlSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class InferenceSettings:
-    on: bool = knob(
-        True, "let SPARQL queries see what follows from the axioms that you state; without axioms nothing is inferred"
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class ServerSettings:
     host: str = knob("127.0.0.1", "address the service listens on; an address other than loopback requires tokens")
     port: Annotated[int, Meta(ge=0, le=65535)] = knob(6366, "port the service listens on; 0 takes a free one")
@@ -829,7 +822,6 @@ class Settings:
     mcp: McpSettings = McpSettings()
     limits: LimitsSettings = LimitsSettings()
     sparql: SparqlSettings = SparqlSettings()
-    inference: InferenceSettings = InferenceSettings()
     server: ServerSettings = ServerSettings()
     manifest: ManifestSettings = ManifestSettings()
     checkpoints: CheckpointsSettings = CheckpointsSettings()

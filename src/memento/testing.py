@@ -33,6 +33,7 @@ from memento import plugin
 from memento.codec import plain
 from memento.errors import InputError, MementoError
 from memento.interfaces.cli import main
+from memento.interfaces.cli.base import list_owned
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.web.app import create_app
@@ -244,7 +245,9 @@ def _check_absence(name: str, memento: Memento) -> list[str]:
         for group, of in plugin.name_owners("settings").items()
         if of == name and group in there
     ]
-    for group, of in plugin.name_owners("groups").items():
-        if of == name and CliRunner().invoke(main, [group, "--help"], env={"MEMENTO_PLUGINS_OFF": name}).exit_code == 0:
-            wrong.append(f"`memento {group}`: is there although the plug-in is off")
-    return wrong
+    off = {"MEMENTO_PLUGINS_OFF": name}
+    return wrong + [
+        f"`memento {path}`: is there although the plug-in is off"
+        for path, _ in list_owned(name, main)
+        if CliRunner().invoke(main, [*path.split(), "--help"], env=off).exit_code == 0
+    ]

@@ -2,8 +2,8 @@
 What does each signal and each phase contribute? The default profile with one of them switched off in turn, and with each one that
 is off by default switched on, on every set of a folder.
 
-Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
-contains none. Baseline: the default profile on the same import, question by question.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.plugins.lab.evaluation`); the
+repository contains none. Baseline: the default profile on the same import, question by question.
 Run: `.venv/bin/python tests/bench/ablation.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and one round of
 questions for each set, minutes on two cores. `--record` stores the table of these sets in `results/ablation.json`.
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measure import kept
-from memento.evaluation import (
+from memento.plugins.lab.evaluation import (
     Estimate,
     Report,
     Trial,

@@ -25,8 +25,8 @@ from unittest.mock import patch
 import numpy as np
 
 from measure import fresh_memory, record
-from memento.evaluation import align_columns, estimate_difference, format_difference
 from memento.model import Scope
+from memento.plugins.lab.evaluation import align_columns, estimate_difference, format_difference
 from memento.python import Memento
 from memento.retrieval import pipeline
 from memento.retrieval.question import Query

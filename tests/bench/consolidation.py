@@ -18,7 +18,7 @@ from pathlib import Path
 
 from labelled import FILES, MAY_BE_READ, MEASURES, Score, tagged
 from measure import fresh_memory, record
-from memento.evaluation import read_set
+from memento.plugins.lab.evaluation import read_set
 from memento.python import Memento
 
 PARTS = ("precision", "recall", "f1")

@@ -2,8 +2,8 @@
 How often does the gate hold back an answer that exists, and how often does it let through memories that have nothing to do with the
 question?
 
-Data: your own evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`); the repository contains
-none.
+Data: your own evaluation set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.plugins.lab.evaluation`); the
+repository contains none.
 Each question is asked in the scope of its answer and, for a set with several scopes, in another one; `--foreign` also asks the
 questions of another set. Baseline: no gate, which holds back nothing (0 % and 100 %).
 Run: `.venv/bin/python tests/bench/gate.py DATA_DIR [--foreign OTHER_DIR] [--limit N] [--record]`; 2,800 turns and 1,600 questions
@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measure import record
-from memento.evaluation import Question, Trial, prepare_trial, read_set
+from memento.plugins.lab.evaluation import Question, Trial, prepare_trial, read_set
 from memento.settings import EmbeddingSettings, Settings
 
 SEED = 20_240_229

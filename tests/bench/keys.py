@@ -2,9 +2,9 @@
 What do keys contribute? The share of questions with both gold texts among five, for words, vectors, both, and both with keys at
 one, two and three hops.
 
-Data: your own folder with one set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.evaluation`), or with several, of
-which `keymem_hotpot*` and `locomo` are used; the repository contains none. Each question is asked in its own scope, and the gate is
-off, since this measures ranking.
+Data: your own folder with one set (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`; see `memento.plugins.lab.evaluation`), or with
+several, of which `keymem_hotpot*` and `locomo` are used; the repository contains none. Each question is asked in its own scope,
+and the gate is off, since this measures ranking.
 Baselines: `bm25` over the texts; `flat`, the cosine of question and text; `direct`, both fused by rank, as in direct recall
 without keys. `graph1` to `graph3` add the keys, made by Memento's own extractor: entities, names and nouns of each text.
 `notes` is `Memento.recall`, which uses no keys, for comparison, and `ppr`, `spread` and `hops` are its walks alone, as engines.
@@ -32,7 +32,6 @@ import numpy as np
 from measure import record, shown, spread, timed
 from memento import backends
 from memento.datadir import DataFolder
-from memento.evaluation import Estimate, EvaluationSet, Question, all_found, estimate, read_set, recall_at
 from memento.graph import mapping
 from memento.iris import IRI, link_iri
 from memento.model import Key, KeyLink, Quad, Scope
@@ -40,6 +39,7 @@ from memento.plugins.keys import direct
 from memento.plugins.keys.handlers import traversal
 from memento.plugins.keys.match import KeyQuery, choose_thresholds
 from memento.plugins.keys.settings import KeysSettings
+from memento.plugins.lab.evaluation import Estimate, EvaluationSet, Question, all_found, estimate, read_set, recall_at
 from memento.ports import Vectors
 from memento.python import Memento, open_memento
 from memento.rank import unit

@@ -1,8 +1,9 @@
 """
 How well does recall find what answers a question, over every set of a folder and for several profiles, side by side?
 
-Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
-contains none. Baseline: the last profile, against which the others are compared question by question on the same import.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.plugins.lab.evaluation`); the
+repository contains none. Baseline: the last profile, against which the others are compared question by question on the same
+import.
 Run: `.venv/bin/python tests/bench/recall_quality.py FOLDER [--profile NAME …] [--record]`; without a profile it runs `default`,
 `seed` and `half`; `vector`, `keyword` and `hybrid` are passed as modes. A corpus of 8,000 documents takes some minutes on two
 cores, most of it for embedding.
@@ -19,7 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from measure import record
-from memento.evaluation import (
+from memento.plugins.lab.evaluation import (
     METRICS,
     EvaluationSet,
     Report,

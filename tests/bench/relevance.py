@@ -1,9 +1,10 @@
 """
 How reliably does recall know that it has an answer, and which memories belong to it? Fits the tables of `retrieval/relevance.py`.
 
-Data: your own sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, optionally `unanswerable.jsonl`; see `memento.evaluation`), and
-data in the repository: `sets/diaries`, three invented diaries, with chat turns that ask nothing (`chat.jsonl`), and
-`lives/development`, four lives, understood by the rules and stored verbatim, each also asked the questions of another life.
+Data: your own sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl`, optionally `unanswerable.jsonl`; see
+`memento.plugins.lab.evaluation`), and data in the repository: `sets/diaries`, three invented diaries, with chat turns that ask
+nothing (`chat.jsonl`), and `lives/development`, four lives, understood by the rules and stored verbatim, each also asked the
+questions of another life.
 The features of each question are taken in the scope of its answer and, for a set with several scopes, in another scope too; short
 turns of a conversation are asked in another conversation. `removed` is a question whose answers are hidden, so that only their
 neighbours are left.
@@ -34,9 +35,9 @@ import torch
 from numpy.typing import NDArray
 
 from measure import record
-from memento.evaluation import Question, Trial, namespace_of, prepare_trial, read_set
 from memento.iris import IRI
 from memento.model import NoteRow, Scored
+from memento.plugins.lab.evaluation import Question, Trial, namespace_of, prepare_trial, read_set
 from memento.python import Memento, open_memento
 from memento.retrieval import pipeline, relevance
 from memento.retrieval.question import Query

@@ -137,7 +137,8 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
     first, seconds = timed(memento.graphs.infer)
     spent["note and query, much inferred"] = noted(memento, count)
     refresh, scope = memento.service.stores.inferences.refresh, memento.context.scope(None)
-    spent["nothing new to infer"] = [timed(lambda: refresh(scope, now()))[1] for _ in range(count)]
+    readers = memento.context.list_inferring()
+    spent["nothing new to infer"] = [timed(lambda: refresh(scope, now(), readers))[1] for _ in range(count)]
     spent["a note inferred from"] = touching(memento, count)
     print(f"{places:,} facts, {first.triples:,} inferred from them in {seconds:.2f} s", flush=True)
     return {"facts": places, "inferred": first.triples, "first_s": round(seconds, 2)}
@@ -146,9 +147,10 @@ def inference(memento: Memento, places: int, count: int, spent: Seconds) -> dict
 def touching(memento: Memento, count: int) -> list[float]:
     """Seconds of what a query waits for right after a note, for inference alone."""
     spent: list[float] = []
+    refresh, readers = memento.service.stores.inferences.refresh, memento.context.list_inferring()
     for number in range(count):
         memento.note(f"I have tasted cake number {number} of {id(spent)}.")
-        spent.append(timed(lambda: memento.service.stores.inferences.refresh(memento.context.scope(None), now()))[1])
+        spent.append(timed(lambda: refresh(memento.context.scope(None), now(), readers))[1])
     return spent
 
 

@@ -2,7 +2,8 @@
 Is the subject that is extracted from a text the right one, and how much does it help, for notes in the first person and for
 memories made from them?
 
-Data: the hand-labelled notes below, and your own sets of conversations (`memento.evaluation`); the repository contains none.
+Data: the hand-labelled notes below, and your own sets of conversations (`memento.plugins.lab.evaluation`); the repository
+contains none.
 Right: the label is among the names that the text gives its subject; for a note of the user about somebody, that person; for a note
 about the user alone, no name of another person with full weight. Baseline: recall without names guessed from texts, on the same
 import, both verbatim and consolidated.
@@ -18,7 +19,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from measure import fresh_memory, record
-from memento.evaluation import Report, format_difference, prepare_trial, read_set
+from memento.plugins.lab.evaluation import Report, format_difference, prepare_trial, read_set
 from memento.search.subjects import aliases
 from memento.settings import EmbeddingSettings, Settings
 

@@ -1,11 +1,11 @@
 """
 How much does one typo in a question cost, and how much of that does spell correction recover?
 
-Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
-contains none. In every question one word of at least four letters, chosen by the question's hash, gets one typo after its first
-letter: a letter missing, wrong or extra, or two letters swapped. Baseline: the questions as they are; beside it the same without
-spell correction. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one import and
-four rounds of questions for each set.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.plugins.lab.evaluation`); the
+repository contains none. In every question one word of at least four letters, chosen by the question's hash, gets one typo after
+its first letter: a letter missing, wrong or extra, or two letters swapped. Baseline: the questions as they are; beside it the
+same without spell correction. Run: `.venv/bin/python tests/bench/typos.py FOLDER [--sets NAME …] [--keep FOLDER] [--record]`; one
+import and four rounds of questions for each set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from measure import record
-from memento.evaluation import Report, align_columns, format_difference, prepare_trial, read_set, show_progress
+from memento.plugins.lab.evaluation import (
+    Report,
+    align_columns,
+    format_difference,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
 from memento.settings import EmbeddingSettings, Settings
 from memento.text.words import STOP_WORDS
 

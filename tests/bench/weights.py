@@ -1,10 +1,10 @@
 """
 Which weights fit the questions best, and do they also fit questions that were not used for the choice?
 
-Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.evaluation`); the repository
-contains none. For each question the signals of its candidates are taken once (`--keep FOLDER` stores them for the next run);
-everything else is arithmetic on them. Weights are fitted by a softmax of each answer against the candidates that are no answers,
-all at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
+Data: your own folder of sets (`corpus.jsonl`, `queries.jsonl`, `qrels.jsonl` each; see `memento.plugins.lab.evaluation`); the
+repository contains none. For each question the signals of its candidates are taken once (`--keep FOLDER` stores them for the next
+run); everything else is arithmetic on them. Weights are fitted by a softmax of each answer against the candidates that are no
+answers, all at least 0 (L-BFGS), each set counting the same. Baseline: the default weights on the same candidates.
 Reported: in sample; in five folds (conversations and lives as a whole, other questions by a hash of their text, so that a question
 in several sets is never on both sides); and with the whole family of a set left out.
 Run: `.venv/bin/python tests/bench/weights.py FOLDER [--keep FOLDER] [--sets NAME …] [--record]`;
@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from measure import record
-from memento.evaluation import (
+from memento.plugins.lab.evaluation import (
     Estimate,
     Question,
     Trial,

@@ -125,3 +125,15 @@ def test_a_clock_says_when_a_thing_was_believed(tmp_path: Path) -> None:
         assert [one.content for one in believed] == ["I live in Rome."]
         known = memento.recall("Where did I live in May 2021?", gate=False).memories
         assert known[0].content == "I moved to Oslo in March 2021."
+
+
+def test_memories_that_contradict_each_other_are_counted_and_likely_rivals_are_not(memento: Memento) -> None:
+    [one], [other] = (memento.note(said).memories for said in ("I like tea.", "Ana works at Google."))
+    assert memento.status().contradictions == 0
+    memento.graphs.update(
+        f"INSERT DATA {{ <{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}> }}"
+    )
+
+    assert memento.status().contradictions == 1
+    memento.forget(one)
+    assert memento.status().contradictions == 0

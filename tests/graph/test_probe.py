@@ -26,7 +26,7 @@ from memento.graph.probe import PROBE, probe_quickly, probe_store, raise_if_unfi
 from memento.interfaces.cli import main
 from memento.model import Probed
 from memento.python import open_memento
-from memento.settings import IndexSettings, InferenceSettings, StoreSettings
+from memento.settings import IndexSettings, StoreSettings
 
 pytestmark = pytest.mark.skipif(BINARY is None, reason="there is no oxigraph: pip install oxigraph")
 
@@ -124,7 +124,7 @@ def test_a_node_refuses_to_start_over_a_store_that_is_not_fit_unless_it_has_it_a
 ) -> None:
     store = StoreSettings("sparql", oxigraph.query_url, f"http://127.0.0.1:{oxigraph.port}/update")
     index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"))
-    configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
+    configured = replace(OFFLINE, store=store, index=index)
 
     with pytest.raises(SettingsError, match="compare-and-set has one winner"):
         open_memento(tmp_path, configured=configured)

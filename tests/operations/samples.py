@@ -120,7 +120,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     questions.Neighbours: lambda s, n: questions.Neighbours([s.memory], namespace=n),
     questions.FindPath: lambda s, n: questions.FindPath(s.memory, s.other, namespace=n),
     questions.Manifest: lambda s, n: questions.Manifest(fresh=True, namespace=n),
-    questions.Infer: lambda s, n: questions.Infer(namespace=n),
     graphs.Query: lambda s, n: graphs.Query("ASK {}", "text/csv", namespace=n),
     graphs.Update: lambda s, n: graphs.Update(
         f"INSERT DATA {{ GRAPH <{s.data}> {{ <urn:x> <urn:y> 2 }} }}", namespace=n

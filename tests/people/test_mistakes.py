@@ -141,7 +141,6 @@ SHELL: Sequence[tuple[Sequence[str], Says]] = (
     (["connect", "nothing"], ("'nothing'", "'cursor'", "--help")),
     (["--home", "plain.txt", "note", "hi"], ("plain.txt", "--home")),
     (["expressions", "eval", '(recal "x")'], ("recal", "(recall query")),
-    (["care", "eval", "--data", "nowhere"], ("nowhere",)),
 )
 
 

@@ -21,7 +21,6 @@ from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
 from memento.settings import (
     IndexSettings,
-    InferenceSettings,
     LimitsSettings,
     ProxySettings,
     ServerSettings,
@@ -40,7 +39,7 @@ def slow_node(server: Server, home: Path, settings: Settings, on_update: Callabl
     server.empty()
     store = StoreSettings("sparql", server.query_url, server.update_url)
     index = IndexSettings(kind="lance", uri=str(home / "engine"))
-    configured = replace(settings, store=store, index=index, inference=InferenceSettings(on=False))
+    configured = replace(settings, store=store, index=index)
     memento = open_memento(home, configured=configured)
     assert isinstance(memento, Memento)
     assert server.front is not None

@@ -29,14 +29,14 @@ from memento.plugins.cases.operations import CaseStatus
 from memento.python import Memento, open_memento
 from memento.service import handle
 from memento.service.understanding import retry_note, take_up
-from memento.settings import IndexSettings, InferenceSettings, Settings, StoreSettings, check_settings, load
+from memento.settings import IndexSettings, Settings, StoreSettings, check_settings, load
 from memento.time import now, simulate_time
 
 
 def shared(server: Server, **more: float | str) -> Settings:
     store = StoreSettings("sparql", server.query_url, server.update_url, lease_s=3.0, **more)  # type: ignore[arg-type]
     index = IndexSettings(kind="lance", uri=str(server.folder.with_name("engine")))
-    return replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
+    return replace(OFFLINE, store=store, index=index)
 
 
 def open_node(server: Server, home: Path, **more: float | str) -> Memento:

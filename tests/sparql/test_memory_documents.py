@@ -43,15 +43,22 @@ def danny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
         yield opened
 
 
-@pytest.mark.parametrize("query", [*blocks(SPARQL, "sparql"), *blocks(INFERENCE, "sparql")])
+@pytest.mark.parametrize("query", blocks(SPARQL, "sparql"))
 def test_a_query_of_a_page_finds_something(danny: Memento, query: str) -> None:
     body, _ = danny.graphs.query_bytes(query, accept="text/csv")
 
     assert body.count(b"\n") > 1
 
 
+@pytest.mark.parametrize("query", blocks(INFERENCE, "sparql"))
+def test_a_query_of_the_page_of_inference_finds_something(danny: Memento, query: str) -> None:
+    assert danny.graphs.infer().triples
+    test_a_query_of_a_page_finds_something(danny, query)
+
+
 def test_the_axioms_of_the_page_lead_where_it_says(danny: Memento) -> None:
     danny.note("I work at Google again.")
+    assert danny.graphs.infer().triples
     asked = f"{blocks(INFERENCE, 'turtle')[0].split('ex:partOf a')[0].replace('@prefix', 'PREFIX').replace('> .', '>')}"
     body, _ = danny.graphs.query_bytes(
         f"{asked} ASK {{ <urn:memento:user:local> ex:affiliatedWith ex:alphabet }}", accept="text/csv"

@@ -26,7 +26,7 @@ from memento.graph.oxigraph import Oxigraph, find_damage
 from memento.graph.remote import RemoteStore
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
-from memento.model import Difference, Health, PartHealth, PartName, Readiness, Scope, SetAside, Status
+from memento.model import Difference, Health, Inferred, PartHealth, PartName, Readiness, Scope, SetAside, Status
 from memento.retrieval import relevance
 from memento.search import cache
 from memento.search.embedders import embedder_of
@@ -38,10 +38,15 @@ from memento.worker import Look
 
 
 def report_status(
-    scope: Scope, access: Access, datadir: DataFolder, now: datetime, parts: Backends, settings: Settings
+    scope: Scope,
+    access: Access,
+    datadir: DataFolder,
+    now: datetime,
+    parts: Backends,
+    settings: Settings,
+    inferred: Inferred | None,
 ) -> Status:
     """Report counts over the readable graphs of a scope, and the state of the service."""
-    inferred = parts.inferences.current(scope, now) if settings.inference.on else None
     rows = parts.graph.select("library/counted", scope.memory_graphs)
     counts = {str(row["type"]): int(str(row["count"])) for row in rows}
     states = parts.graph.select("library/waiting", scope.memory_graphs)

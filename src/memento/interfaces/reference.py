@@ -97,7 +97,6 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {"sparql": "SPARQL from users: guard, workers, updates"},
     {"service": "the handlers of the operations, and their context"},
     {"python": "`Memento` and `Client`: one method for each operation"},
-    {"evaluation": "measures the quality of recall"},
     {"interfaces": "HTTP, MCP, the command line, notebooks", "__main__": ""},
     {
         "plugins": "what can be switched off: a folder each, with everything of its own",

@@ -292,18 +292,3 @@ class Manifest(Operation["model.Manifest"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://manifest`"}
 
     fresh: Annotated[bool, Meta(description="draw it now instead of using the cache, however long that takes")] = False
-
-
-class Infer(Operation["model.Inferred"], frozen=True):
-    """
-    Infer again what follows from the graphs of the namespace, if they changed, and say how much that is.
-
-    A query that reads inferred triples does the same first. They are a graph of their own.
-
-    Raises:
-        Forbidden: inference is switched off (`inference.on`).
-    """
-
-    route: ClassVar[str] = "GET /memory/inferred"
-    is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "a model asks `memento_sparql`"}

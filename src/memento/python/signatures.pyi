@@ -976,23 +976,6 @@ class GraphsMethods:
             namespace: the namespace; default that of the caller
         """
 
-    def infer(
-        self,
-        *,
-        namespace: str | None = None,
-    ) -> Inferred:
-        """
-        Infer again what follows from the graphs of the namespace, if they changed, and say how much that is.
-
-        A query that reads inferred triples does the same first. They are a graph of their own.
-
-        Args:
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            Forbidden: inference is switched off (`inference.on`).
-        """
-
     def query_bytes(
         self,
         sparql: str,
@@ -1160,6 +1143,23 @@ class GraphsMethods:
         Raises:
             NotFound: there is no such graph.
             Forbidden, ShapeViolation, TooLong, Busy, TimedOut, TooMuch: as `update`.
+        """
+
+    def infer(
+        self,
+        *,
+        namespace: str | None = None,
+    ) -> Inferred:
+        """
+        Infer again what follows from the graphs of the namespace, if they changed, and say how much that is.
+
+        A query that reads inferred triples does the same first. They are a graph of their own.
+
+        Args:
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            Forbidden: inference is switched off (`inference.on`).
         """
 
 class IntakeMethods:

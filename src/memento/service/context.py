@@ -48,6 +48,7 @@ from memento.errors import (
     Unanswered,
 )
 from memento.graph.feed import WriteLock
+from memento.graph.inferences import Premises, ReadPremises
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
 from memento.iris import (
@@ -381,9 +382,22 @@ class Context:
 
     def visible_graphs(self, scope: Scope) -> VisibleGraphs:
         """Return the graphs that the caller may read by SPARQL."""
-        inferred = (scope.inferred,) if self.settings.inference.on else ()
+        inferred = (scope.inferred,) if self.list_inferring() else ()
         return self.service.graph_names.visible(scope, self.access, inferred)
 
+    def list_inferring(self) -> list[ReadPremises]:
+        """
+        List the functions of plug-ins that read the premises of inferred triples; none for a store behind an endpoint, because the
+        triples are written beside the memories by the one owner of a folder.
+        """
+        if self.settings.store.kind == "sparql":
+            return []
+        left_out = self.settings.plugins.left_out
+        return [partial(read, context=self) for of, read in plugin.collect("infers").items() if of not in left_out]
+
+
+Infer = Callable[[Scope, datetime, Context], Premises | None]
+"""What `Plugin.infers` names: called when inferred triples are read, if something was written since or the premises are due."""
 
 BeforeWrite = Callable[[Rewrite, Context], Change]
 """What `Plugin.before_write` names: called with the write lock held, before anything is written; an error stops the write."""

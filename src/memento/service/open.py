@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import ExitStack, closing, nullcontext, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from memento.archive.backup import BackupSource, make_backup
@@ -71,11 +70,6 @@ def open_service(
         changed.append(made_by)
         _keep_vectors(graph, made_by, datadir)
 
-    if (
-        settings.store.kind == "sparql" and settings.inference.on
-    ):  # inferred triples are written beside the memories, by the one owner
-        logger.warning("inference.off", extra={"reason": "the store is behind an endpoint"})
-        settings = replace(settings, inference=replace(settings.inference, on=False))
     try:
         for place in (datadir.backups, datadir.checkpoints):
             backups.discard_unfinished(place)
@@ -156,8 +150,8 @@ def warm_up(service: Service) -> None:
     context = Context(service)
     # Far from every memory on purpose: it only runs the pipeline to its end once.
     peek(Recall(_FIRST_QUESTION, gate=False), context)
-    if service.settings.inference.on:
-        service.stores.inferences.refresh(context.scope(None), now())  # takes longest after a start
+    if readers := context.list_inferring():
+        service.stores.inferences.refresh(context.scope(None), now(), readers)  # takes longest after a start
     service.stores.warm = True
 
 

@@ -20,7 +20,7 @@ from memento.errors import StoreAway
 from memento.interfaces.web import app, openapi
 from memento.interfaces.web.app import create_app
 from memento.python import Memento, open_memento
-from memento.settings import IndexSettings, InferenceSettings, StoreSettings
+from memento.settings import IndexSettings, StoreSettings
 from memento.time import now
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened
@@ -110,7 +110,7 @@ def test_a_store_that_stops_to_answer_takes_the_node_out_of_service_and_nobody_w
     assert server.process is not None
     store = StoreSettings("sparql", server.query_url, server.update_url, timeout_s=600)
     index = IndexSettings(kind="lance", uri=str(tmp_path / "engine"))
-    configured = replace(OFFLINE, store=store, index=index, inference=InferenceSettings(on=False))
+    configured = replace(OFFLINE, store=store, index=index)
     try:
         opened = open_memento(tmp_path / "home", configured=configured)
         assert isinstance(opened, Memento)

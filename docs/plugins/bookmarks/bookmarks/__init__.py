@@ -8,6 +8,7 @@ plugin = Plugin(
     operations="bookmarks.operations",
     handlers="bookmarks.handlers",
     before_write="bookmarks.rename:tag_renamed",
+    infers="bookmarks.links:infer_addresses",
     pages={"/bookmarks": "bookmarks.page:show_bookmarks"},
     gauges="bookmarks.gauges:count_bookmarks",
     signals={"address": "bookmarks.signals:score_address"},

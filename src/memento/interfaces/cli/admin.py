@@ -1,4 +1,4 @@
-"""The commands for administrators: serve Memento, manage tokens and encryption, show the settings, measure recall."""
+"""The commands for administrators: serve Memento, manage tokens and encryption, show the settings."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from memento.interfaces.cli.base import (
     Chosen,
     command,
     common,
+    list_owned,
     main,
     namespace_of,
     open_memory,
@@ -113,52 +114,6 @@ def serve_stdio(chosen: Chosen) -> None:
     service = Service(chosen.folder, namespace_of(chosen))
     known = load_client(chosen.folder.settings_file)
     Shim(service, offered_groups(known), claimed_stdout(), known).serve_lines(iter(sys.stdin.buffer))
-
-
-@command("eval")
-@click.option(
-    "--data",
-    required=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The folder with corpus.jsonl, queries.jsonl and qrels.jsonl.",
-)
-@click.option("--profile", metavar="NAME", help="The profile of retrieval settings, for example seed.")
-@click.option(
-    "--compare", multiple=True, metavar="NAME", help="Measure another profile too, or `default`; may be repeated."
-)
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask only the first N queries.")
-@click.option("--per-type", is_flag=True, help="Print a row for each type of question.")
-@click.option("--exclude-type", "exclude_types", multiple=True, metavar="T", help="Leave a type out; may be repeated.")
-@click.option("--consolidate", is_flag=True, help="Let the rules split notes, skip them and retire memories.")
-@click.option("--gate", is_flag=True, help="Allow an empty answer where nothing is relevant.")
-def evaluate_recall(
-    chosen: Chosen,
-    data: Path,
-    profile: str | None,
-    compare: tuple[str, ...],
-    limit: int | None,
-    per_type: bool,
-    exclude_types: tuple[str, ...],
-    consolidate: bool,
-    gate: bool,
-) -> None:
-    """Measure recall on questions with known answers."""
-    from contextlib import nullcontext
-
-    from memento.evaluation import evaluate, show_progress
-
-    with show_progress() if sys.stderr.isatty() else nullcontext() as progress:
-        report = evaluate(
-            data,
-            profile=profile,
-            compare=compare,
-            limit=limit,
-            exclude_types=exclude_types,
-            consolidate=consolidate,
-            gate=gate,
-            progress=progress,
-        )
-    click.echo(json.dumps(report.as_json()) if chosen.as_json else report.as_table(per_type=per_type))
 
 
 _SETUP = """# The settings of this memory. What is not named here is as `memento config docs` says; the environment comes first.
@@ -383,6 +338,9 @@ def describe_plugins(left_out: Collection[str] = ()) -> list[dict[str, Any]]:
         brings: dict[str, list[str]] = {
             kind: sorted(one for one, of in plugin.name_owners(kind).items() if of == name) for kind in _BROUGHT
         }
+        brings["commands"] = sorted(
+            path for path, one in list_owned(name, main) if not (isinstance(one, click.Group) or one.hidden)
+        )
         brings["operations"] = sorted(operation for operation, of in PLUGGED.items() if of == name)
         rows.append(
             {

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from memento import __version__, plugin
+from memento import __version__
 from memento.errors import DiskFull, InputError, MementoError, SettingsError
 from memento.interfaces.cli.views import show_listing, use_shell_words
 
@@ -263,10 +263,7 @@ OLD_NAMES: Mapping[str, str] = {
     "manifest": "show map",
     "find-path": "show path",
     "ontology": "show ontology",
-    **{
-        old: f"care {old}"
-        for old in ("disputes", "check", "compact", "rebuild", "settle", "forget-tagged", "retry", "eval")
-    },
+    **{old: f"care {old}" for old in ("disputes", "check", "compact", "rebuild", "settle", "forget-tagged", "retry")},
     "watch": "files watch",
     "index": "files index",
     "memory-file": "files memory",
@@ -276,7 +273,6 @@ OLD_NAMES: Mapping[str, str] = {
     "list-waiting": "inbox waiting",
     "note-status": "inbox status",
     "update": "graph update",
-    "infer": "graph infer",
     **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
     "completion": "config completion",
     "pages": "session pages",
@@ -286,7 +282,7 @@ OLD_NAMES: Mapping[str, str] = {
 
 NEW_GROUPS: Mapping[str, str] = {
     "show": "Show the tags, entities, links, sources, imports, changes, vocabulary and the map of the memory.",
-    "care": "Check the memory, tidy it up, list and settle disputes, measure recall.",
+    "care": "Check the memory, tidy it up, list and settle disputes.",
     "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
     "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
 }
@@ -294,6 +290,9 @@ NEW_GROUPS: Mapping[str, str] = {
 
 class ShellCommand(click.Command):
     """A command whose errors name an argument as it is typed in the shell: `--as-of`, not `as_of`."""
+
+    plugin = ""
+    """The plug-in that it belongs to; empty for one of Memento's."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -312,11 +311,20 @@ class Subcommands(click.Group):
     """A group of commands; for an unknown command the error suggests the one that was probably meant."""
 
     command_class = ShellCommand
+    plugin = ""
+    """The plug-in that it belongs to; empty for one of Memento's."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands, without those of plug-ins that are switched off."""
+        owners = {name: of for name, command in self.commands.items() if (of := owner_of(command))}
+        left_out = _find_left_out(ctx) if owners else frozenset()
+        return [name for name in super().list_commands(ctx) if owners.get(name) not in left_out]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if ctx.parent is None and (of := plugin.name_owners("groups").get(args[0])) in _find_left_out(ctx):
+        of = owner_of(self.commands.get(args[0]))
+        if of and of in _find_left_out(ctx):
             raise click.UsageError(
                 f"there is no command {args[0]!r}: its plug-in is switched off; `memento plugins --on {of}` switches it on",
                 ctx,
@@ -332,6 +340,20 @@ class Subcommands(click.Group):
             near = get_close_matches(word, self.list_commands(ctx), n=1)
             hint = f": the nearest is `{ctx.command_path} {near[0]}`" if near else ""
             raise click.UsageError(f"there is no command {args[0]!r}{hint}", ctx) from error
+
+
+def owner_of(command: click.Command | None) -> str:
+    """Return the plug-in that a command belongs to; empty if there is none."""
+    return command.plugin if isinstance(command, ShellCommand | Subcommands) else ""
+
+
+def list_owned(of: str, group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a plug-in, each after its name with that of its group; of a group of the plug-in the group alone."""
+    for name, command in group.commands.items():
+        if owner_of(command) == of:
+            yield f"{above}{name}", command
+        elif isinstance(command, click.Group):
+            yield from list_owned(of, command, f"{above}{name} ")
 
 
 def _find_left_out(ctx: click.Context) -> frozenset[str]:
@@ -358,10 +380,8 @@ class Commands(Subcommands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names of the commands, by group: on one screen with the options."""
         with formatter.section("Commands"):
-            owners, left_out = plugin.name_owners("groups"), _find_left_out(ctx)
-            shown = {
-                title: [one for one in names if owners.get(one) not in left_out] for title, names in LISTED.items()
-            }
+            there = self.list_commands(ctx)
+            shown = {title: [one for one in names if one in there] for title, names in LISTED.items()}
             formatter.write_dl([(title, ", ".join(names)) for title, names in shown.items()], col_max=22)
         formatter.write_text("`memento help GROUP` describes the commands of a group, as in `memento help run`.")
 
@@ -555,26 +575,31 @@ def show_help(context: click.Context, group: tuple[str, ...]) -> None:
         return
     formatter = above.make_formatter()
     with formatter.section(title):
-        formatter.write_dl([(name, main.commands[name].get_short_help_str(58)) for name in LISTED[title]])
+        there = main.list_commands(context)
+        formatter.write_dl(
+            [(name, main.commands[name].get_short_help_str(58)) for name in LISTED[title] if name in there]
+        )
     click.echo(formatter.getvalue().rstrip())
 
 
-def add_groups(said: Mapping[str, str]) -> None:
-    """Add groups of commands, each with its sentence of help."""
+def add_groups(said: Mapping[str, str], of: str = "") -> None:
+    """Add groups of commands, each with its sentence of help; `of` is the plug-in that they belong to."""
     for name, help in said.items():
         group = Subcommands(name, help=help)
+        group.plugin = of
         GROUPS[name] = group
         main.add_command(group)
 
 
-def arrange_commands(old_names: Mapping[str, str]) -> None:
-    """Put commands into their groups, and hide them under their old names."""
+def arrange_commands(old_names: Mapping[str, str], of: str = "") -> None:
+    """Put commands into their groups, and hide them under their old names; `of` is the plug-in that they belong to."""
     for old, place in old_names.items():
         group_name, name = place.split()
-        group = main.commands[group_name]
-        assert isinstance(group, click.Group)
-        group.add_command(main.commands[old], name)
-        hidden = copy(main.commands[old])
+        group, command = main.commands[group_name], main.commands[old]
+        assert isinstance(group, click.Group) and isinstance(command, ShellCommand | Subcommands)
+        command.plugin = of
+        group.add_command(command, name)
+        hidden = copy(command)
         hidden.hidden = True
         main.commands[old] = hidden
 

@@ -172,7 +172,6 @@ COMMANDS: dict[str, Command] = {
         options={"tags": Option(names=("--tag",), metavar="TAG"), "untag": Option(metavar="TAG")},
     ),
     "timeline": Command(path="timeline", view=views.show_timeline),
-    "infer": Command(path="infer", view=views.show_inferred),
     "status": Command(path="status", view=views.show_status),
     "check": Command(
         path="check",
@@ -271,15 +270,16 @@ def add_plugins() -> None:
     owners = plugin.name_owners("groups")
     for group, of in owners.items():
         plugin.refuse_clash("commands", dict.fromkeys(main.commands, "Memento"), (group,), of)
-    add_groups({group: help for one, of in plugin.list_plugins() for group, help in plugin.list_groups(of).items()})
+    for _, one in plugin.list_plugins():
+        add_groups(plugin.list_groups(one), one.name)
     LISTED["Plug-ins"] += tuple(owners)
     modules = plugin.collect("commands")
     for module in modules.values():
         COMMANDS.update(getattr(module, "COMMANDS", {}))
         BY_HAND.update(getattr(module, "BY_HAND", {}))
     register_all(PLUGGED)
-    for module in modules.values():
-        arrange_commands(getattr(module, "OLD_NAMES", {}))
+    for of, module in modules.items():
+        arrange_commands(getattr(module, "OLD_NAMES", {}), of)
 
 
 def _register(name: str, command: Command) -> None:
@@ -317,6 +317,7 @@ def _register(name: str, command: Command) -> None:
         params=[*parameters, *reversed(getattr(callback, "__click_params__", []))],
         help=command.help or f"{summary_of(operation)}.",
     )
+    made.plugin = PLUGGED.get(name, "")
     (GROUPS[group] if group else main).add_command(made)
 
 

@@ -213,18 +213,6 @@ def show_statuses(found: Sequence[Json]) -> str:
     return "\n".join(lines) or "No note is waiting."
 
 
-def show_inferred(found: Json) -> str:
-    """Show how many triples were inferred, and the number of contradictions."""
-    if not found["is_complete"]:
-        return "Nothing is inferred, because too many facts take part: state fewer axioms, or axioms about rarer properties."
-    if not found["triples"] and not found["contradictions"]:
-        return "Nothing follows: state axioms in a graph of your own, as docs/inference.md says."
-    lines = [f"{found['triples']:,} triples follow, in {found['graph']}"]
-    if found["contradictions"]:
-        lines.append(f"{found['contradictions']:,} properties that may have one value have several")
-    return "\n".join(lines)
-
-
 def show_listing(memories: Iterable[Json]) -> str:
     """Show a line for each memory: since when it is true, the end of its IRI, its text, and whether it has ended."""
     lines = []

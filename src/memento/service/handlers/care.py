@@ -442,7 +442,9 @@ def status(operation: operations.Status, context: Context) -> Report:
     scope = context.scope(operation.namespace)
     readiness = context.service.watch.report()
     raise_if_store_is_away(readiness)
-    report = report_status(scope, context.access, context.service.datadir, now(), context.stores, context.settings)
+    stores, readers = context.stores, context.list_inferring()
+    inferred = stores.inferences.current(scope, now(), readers) if readers else None
+    report = report_status(scope, context.access, context.service.datadir, now(), stores, context.settings, inferred)
     proposals = 0
     with suppress(BackendError):  # a capturing client is told of this; the rest can be reported all the same
         proposals = sum(one.state == "proposed" for one in context.service.journal.list_waiting(scope))

@@ -81,8 +81,8 @@ class TenantGraphs(Graphs):
     def _refresh_inferences(self, graphs: Iterable[str], namespace: str | None) -> None:
         """Update the inferred triples if they are among the graphs to be read: they may depend on a write of a moment ago."""
         scope = self._context.scope(namespace)
-        if self._context.settings.inference.on and scope.inferred in set(graphs):
-            self._context.stores.inferences.refresh(scope, now())
+        if (readers := self._context.list_inferring()) and scope.inferred in set(graphs):
+            self._context.stores.inferences.refresh(scope, now(), readers)
 
     def _note_cases(self, graphs: Iterable[str], digest: str = "") -> None:
         """Record for the audit graph that a caller may have read cases."""

@@ -10,12 +10,11 @@ import numpy as np
 from memento import settings, telemetry
 from memento.archive import check, network, read
 from memento.consolidation.reread import explain_spared
-from memento.errors import Forbidden, InputError
+from memento.errors import InputError
 from memento.iris import IRI
 from memento.model import (
     Described,
     Health,
-    Inferred,
     Listed,
     Manifest,
     Neighbourhood,
@@ -296,17 +295,6 @@ def manifest_text(context: Context, namespace: str | None) -> str:
     """Return the text of the cached map without waiting; if there is none, return an empty text and start drawing one."""
     kept = context.service.maps.peek(context.scope(namespace), want=True)
     return kept.text if kept else ""
-
-
-@handles(operations.Infer)
-def infer(operation: operations.Infer, context: Context) -> Inferred:
-    """Update the inferred triples."""
-    scope = context.scope(operation.namespace)
-    if not context.settings.inference.on:
-        raise Forbidden(
-            "inference is switched off: set inference.on = true, which has no effect on a store behind an endpoint"
-        )
-    return context.stores.inferences.current(scope, context.stores.clock())
 
 
 def health(context: Context, upstreams: Mapping[str, str]) -> Health:

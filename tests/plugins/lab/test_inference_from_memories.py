@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFLINE
-from memento.errors import Forbidden
+from memento.errors import Forbidden, NotFound
 from memento.graph.binding import bind_query
-from memento.iris import IRI, MEM, data_iri
+from memento.iris import IRI, data_iri
 from memento.model import Scope
+from memento.plugins.lab.settings import InferenceSettings
 from memento.python import Memento, open_memento
-from memento.settings import InferenceSettings
+from memento.testing import memory
 
 COMPANY = data_iri("local", "company")
 AXIOMS = """
@@ -42,18 +43,6 @@ def test_a_claim_is_a_relation_to_the_entity_that_it_names_and_what_follows_from
 
     assert rows(memento, WHO) == [["Google"]]
     assert (memento.status().inferred, memento.status().contradictions) == (2, 0)
-
-
-def test_memories_that_contradict_each_other_are_counted_and_likely_rivals_are_not(memento: Memento) -> None:
-    [one], [other] = (memento.note(said).memories for said in ("I like tea.", "Ana works at Google."))
-    assert memento.status().contradictions == 0
-    memento.graphs.update(
-        f"INSERT DATA {{ <{one}> <{MEM.contradicts}> <{other}> . <{other}> <{MEM.contradicts}> <{one}> }}"
-    )
-
-    assert memento.status().contradictions == 1
-    memento.forget(one)
-    assert memento.status().contradictions == 0
 
 
 def test_a_note_that_ends_a_belief_takes_what_followed_from_it_along(memento: Memento) -> None:
@@ -109,9 +98,7 @@ def test_a_memory_of_another_namespace_is_no_premise_in_main(memento: Memento) -
 
 
 def test_switched_off_nothing_is_inferred(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    opened = open_memento(tmp_path / "off", configured=replace(OFFLINE, inference=InferenceSettings(on=False)))
+    opened = open_memento(tmp_path / "off", configured=OFFLINE.having(InferenceSettings(on=False)))
     assert isinstance(opened, Memento)
     with opened as memento:
         declare(memento)
@@ -120,3 +107,21 @@ def test_switched_off_nothing_is_inferred(tmp_path: Path) -> None:
         assert rows(memento, WHO) == []
         with pytest.raises(Forbidden, match=r"inference\.on"):
             memento.graphs.infer()
+
+
+def test_without_the_plugin_nothing_is_inferred_or_read_and_erased_texts_are_in_no_inference(tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    with memory(plugins=["lab"], folder=folder) as with_it:
+        declare(with_it)
+        [google] = with_it.note("I work at Google.").memories
+        assert rows(with_it, WHO) == [["Google"]]
+    with memory(folder=folder) as without:
+        inferred = Scope().inferred
+        assert rows(without, WHO) == []
+        assert without.status().inferred == 0
+        assert rows(without, f"SELECT ?s {{ GRAPH <{inferred}> {{ ?s ?p ?o }} }}") == []
+        with pytest.raises(NotFound, match="there is no operation infer: the plug-in lab is switched off"):
+            without.graphs.infer()
+        assert list(without.service.stores.graph.match(graph=inferred)) != []
+        without.forget(google, erase=True)
+        assert list(without.service.stores.graph.match(graph=inferred)) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memento.errors import InputError
-from memento.evaluation import read_set
+from memento.plugins.lab.evaluation import read_set
 
 CORPUS: list[dict[str, object]] = [
     {"id": "d1", "text": "Mel paints.", "scope": "26", "speaker": "Mel", "timestamp": "2023-05-08T13:56:00"}

@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from memento.errors import InputError, SettingsError
-from memento.evaluation import AnsweredQuestion, Question, Report, evaluate, prepare_trial, read_set, show_progress
+from memento.plugins.lab.evaluation import (
+    AnsweredQuestion,
+    Question,
+    Report,
+    evaluate,
+    prepare_trial,
+    read_set,
+    show_progress,
+)
 from memento.retrieval.signals import SIGNALS, with_weights
 from memento.settings import EmbeddingSettings, Settings
 

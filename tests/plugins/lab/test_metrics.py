@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento import evaluation as metrics
+from memento.plugins.lab import evaluation as metrics
 
 RANKED = ["a", "b", "c", "d", "e"]
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memento.graph.binding import bind_query
-from memento.graph.inferences import Inferences
+from memento.graph.inferences import Inferences, ReadPremises
 from memento.graph.oxigraph import Oxigraph
 from memento.iris import IRI, MEM, OWL, RDF, RDFS, data_iri
 from memento.model import Inferred, Scope
+from memento.plugins.lab.inference import MOST, read_premises
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAIN = Scope()
@@ -26,12 +27,17 @@ PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
 """
 
 
+def make_readers(source: Inferences, most: int) -> list[ReadPremises]:
+    return [lambda scope, now: read_premises(source, scope, now, most)]
+
+
 class World:
     """A store with inferences over it."""
 
     def __init__(self, said: str = "", most: int = 10_000) -> None:
         self.graph = Oxigraph()
-        self.inferences = Inferences(self.graph, most)
+        self.inferences = Inferences(self.graph)
+        self.readers = make_readers(self.inferences, most)
         with self.graph.reading() as store:
             self.store = store
         self.say(said)
@@ -48,7 +54,7 @@ class World:
                 self.store.remove(quad)
 
     def current(self, at: datetime = NOW, scope: Scope = MAIN) -> Inferred:
-        return self.inferences.current(scope, at)
+        return self.inferences.current(scope, at, self.readers)
 
     def inferred(self, at: datetime = NOW, scope: Scope = MAIN) -> set[tuple[str, str, str]]:
         """The inferred triples, short."""
@@ -241,8 +247,8 @@ def test_a_new_process_finds_the_graph_as_it_must_be_and_mends_it_where_it_is_no
     world = World(PLACES)
     before = world.inferred()
     world.unsay("ex:portugal ex:partOf ex:europe .")  # and nobody asks before the process ends
-    again = Inferences(world.graph, 100)
-    found = again.current(MAIN, NOW)
+    again = Inferences(world.graph)
+    found = again.current(MAIN, NOW, make_readers(again, 100))
 
     assert before
     assert found.triples == 0
@@ -319,7 +325,8 @@ def test_after_any_changes_it_is_what_a_new_process_infers_and_everything_is_pro
             world.unsay(triple)
         world.current()
     inferred = world.inferred()
-    Inferences(world.graph).current(MAIN, NOW)
+    again = Inferences(world.graph)
+    again.current(MAIN, NOW, make_readers(again, MOST))
 
     assert {tuple(_short(term) for term in line) for line in world.graph.lines(MAIN.inferred)} == inferred
     for subject, predicate, _ in inferred:
