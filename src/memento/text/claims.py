@@ -1183,18 +1183,18 @@ def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context
     of_day = [child for child in day.children if child.dep_ == "prep"]
     at = (child for child in of_day if child.lower_ in ("at", "with"))
     place = next((inner for child in at for inner in child.children if inner.dep_ == "pobj"), None)
-    is_of_work = place is not None and place.lower_ in words("workplaces") and _is_bare(place)
-    is_of_somebody = is_of_work or not of_day  # "my last day of the antibiotics" is another one
-    if place is None or is_of_work:
-        place = None
-        if "first" in ranks or not (is_of_somebody and any(child.dep_ == "poss" for child in day.children)):
-            return []
     if day.lemma_ != "day" or not ranks or not _is_time(date):
         return []
     told = date.doc[date.left_edge.i : date.right_edge.i + 1]
     base = replace(
         base, owner=_possession(day, context)[0], since=f"on {told.text.rstrip(' .')}", end=max(base.end, told.end_char)
     )
+    if place is None or (place.lower_ in words("workplaces") and _is_bare(place)):
+        is_whose = any(child.dep_ == "poss" for child in day.children)
+        if "first" in ranks or not is_whose or (place is None and of_day):
+            return []  # "my last day of the antibiotics" is another one
+        left = replace(base, relation="leave", is_event=True)
+        return [replace(left, ends=_ends("resign", left, ()))]
     if "first" in ranks:
         since = "" if base.tense == "past" else base.since
         begun = replace(base, changed=True, tense="present", since=since)
@@ -1208,8 +1208,8 @@ def _day_claims(subject: Token, value: Token, base: Assertion, context: _Context
             replace(_with_value(begun, place), relation="work at"),
             *(replace(_with_value(begun, job), relation="job") for job in jobs),
         ]
-    left = replace(base if place is None else _with_value(base, place), relation="leave", is_event=True)
-    return [replace(left, ends=_ends("leave" if place else "resign", left, ()))]
+    left = replace(_with_value(base, place), relation="leave", is_event=True)
+    return [replace(left, ends=_ends("leave", left, ()))]
 
 
 def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Iterator[Assertion]:
