@@ -187,6 +187,17 @@ def test_dates_of_one_clause_are_none_of_another() -> None:
     assert {claim.relation: day(claim.begins) for claim in claims} == {"work at": "", "live in": "2021-01-01"}
 
 
+def test_a_date_behind_a_mark_or_of_another_sentence_is_none_of_a_claim() -> None:
+    for sentence in (
+        "We got a puppy! A collie called Biscuit, born on 28 December.",
+        "Angela got a place in Dunbar, two bedrooms, moving on Saturday.",
+        "After the outage (12 November) Ayumi left for Leeds.",
+    ):
+        assert read_times(sentence)[0] == ("", ""), sentence
+
+    assert read_times("INC-12, 6 January 2024: the turnstiles rejected every ticket.")[0] == ("2024-01-06", "")
+
+
 def test_a_length_of_time_that_no_calendar_has_is_no_date() -> None:
     for sentence in ("I've had this cold for 999 decades.", "I'm in Lisbon for the next 999 decades."):
         assert read_times(sentence) == [("", "")], sentence

@@ -8,6 +8,7 @@ year is in the past where the verb is, and ahead where something is to come.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
@@ -34,6 +35,11 @@ _BETWEEN_YEARS = re.compile(r"\bbetween\s+((?:19|20)\d\d)\s+and\s+((?:19|20)\d\d
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _STAY = re.compile(r"be (?:(?:in|at|on) |(?:away|off|out|abroad|closed)\b)")
 """The beginning of a claim that says where somebody is for a time."""
+_STOP = re.compile(r"\n|[.!?](?=\s)")
+_MARK = re.compile(r"[,;:()–]")
+_PARENTHESIS = re.compile(r"[(\[]")
+_FEW = 8
+"""The most words that open a sentence before its claim: "INC-27, yesterday 11:20 to 11:55: card payments failed"."""
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 _TO = re.compile(r"(?:to|until|till|through|[–-])\b|[–-]", re.IGNORECASE)
 _AND = re.compile(r"and\s+", re.IGNORECASE)
@@ -55,19 +61,27 @@ _ONGOING = re.compile(
 def date_claims(claims: Sequence[Assertion], text: str, at: datetime, zone: tzinfo) -> Iterator[Assertion]:
     """Yield the claims of a text told at a time, with the times from which and until which they hold, where it says so."""
     event: Assertion | None = None
-    told = [_sentence_around(text, claim) for claim in claims if not claim.is_result]
+    told = Counter(_sentence_around(text, claim) for claim in claims if not claim.is_result)
     for claim in claims:
         if claim.is_result and event is not None and event.begins:
             yield replace(claim, begins=event.begins, stops=event.stops, mood=event.mood)
             continue
-        sentence = _sentence_around(text, claim)
-        dated = _date_claim(claim, sentence, told.count(sentence) == 1, at, zone)
+        span = _sentence_around(text, claim)
+        inside = (claim.start - span[0], claim.end - span[0]) if told[span] == 1 else None
+        dated = _date_claim(claim, text[slice(*span)], inside, at, zone)
         event = event if claim.is_result else dated
         yield dated
 
 
-def _date_claim(claim: Assertion, sentence: str, is_alone: bool, at: datetime, zone: tzinfo) -> Assertion:
-    """Return a claim with its times; all of its sentence's dates are its own where it `is_alone` in it."""
+def _date_claim(
+    claim: Assertion, sentence: str, inside: tuple[int, int] | None, at: datetime, zone: tzinfo
+) -> Assertion:
+    """
+    Return a claim with its times.
+
+    Args:
+        inside: where its words are in the sentence; None if there are other claims, whose dates may be theirs.
+    """
     leaning: Leaning = "future" if _looks_ahead(claim) else "past"
     if _tells_age(claim):
         return claim
@@ -83,8 +97,8 @@ def _date_claim(claim: Assertion, sentence: str, is_alone: bool, at: datetime, z
         since, until = _read_period(claim.when, at, zone)
     if since is None and claim.when:
         since = _begins_at(claim, _read_time(claim.when, at, zone, ahead), at)
-    if is_alone and since is None and until is None:
-        since, until = _read_sentence(claim, sentence, at, zone)
+    if inside and since is None and until is None:
+        since, until = _read_sentence(claim, sentence, inside, at, zone)
     if until is None and (lasting := _read_length(claim, sentence)):
         until = move(since or at, lasting)
     if claim.mood == "plan" and since is not None and claim.is_announced:
@@ -121,7 +135,7 @@ def _begins_at(claim: Assertion, day: datetime | None, at: datetime) -> datetime
 
 
 def _read_sentence(
-    claim: Assertion, sentence: str, at: datetime, zone: tzinfo
+    claim: Assertion, sentence: str, inside: tuple[int, int], at: datetime, zone: tzinfo
 ) -> tuple[datetime | None, datetime | None]:
     """Return when a claim begins and ends by the dates of a sentence that says nothing else."""
     is_perfect = claim.verb_tense == "present" and _PERFECT.search(sentence) is not None
@@ -130,11 +144,21 @@ def _read_sentence(
     if since or claim.since or len(found) != 1 or found[0].role != "at":
         return since, None
     day, said = found[0], sentence[found[0].start : found[0].end]
+    if not _belongs(day, sentence, inside):
+        return None, None
     if claim.kind == "time" and claim.value in said:
         return None, None  # "the meeting moved to 3 June"
     if claim.tense == "present" and _STAY.match(f"{claim.relation} {claim.value}") and not day.has_time:
         return _read_period(said, at, zone)
     return _begins_at(claim, day.value, at), None
+
+
+def _belongs(day: Dated, sentence: str, inside: tuple[int, int]) -> bool:
+    """Tell whether a date is that of the only claim of a sentence: it opens the sentence, or no mark is between them."""
+    start, end = inside
+    if day.start >= end:
+        return not _MARK.search(sentence, end, day.start)
+    return day.start >= start or not (_PARENTHESIS.search(sentence, 0, day.start) or sentence[:start].count(" ") > _FEW)
 
 
 def _read_length(claim: Assertion, sentence: str) -> Amount | None:
@@ -179,11 +203,11 @@ def _read_period(text: str, at: datetime, zone: tzinfo) -> tuple[datetime | None
     return period(found[0], text) if found else (None, None)
 
 
-def _sentence_around(text: str, claim: Assertion) -> str:
-    """Return the line or sentence of a passage in which a claim stands."""
-    start = max(text.rfind("\n", 0, claim.start), text.rfind(". ", 0, claim.start)) + 1
-    ends = [end for mark in ("\n", ". ") if (end := text.find(mark, claim.end)) >= 0]
-    return text[start : min(ends, default=len(text))]
+def _sentence_around(text: str, claim: Assertion) -> tuple[int, int]:
+    """Return the span of the line or sentence of a passage in which a claim stands."""
+    starts = [end.end() for end in _STOP.finditer(text, 0, claim.start)]
+    stop = _STOP.search(text, claim.end)
+    return max(starts, default=0), stop.start() + 1 if stop else len(text)
 
 
 def _read_time(text: str, at: datetime, zone: tzinfo, leaning: Leaning) -> datetime | None:
@@ -221,6 +245,7 @@ def date_passage(
     if since is not None:
         happened = any(claim.is_event and claim.begins == day for claim in claims)
         return since, day if day != since or happened else None, until
-    if day is not None and past and day <= at:
+    is_of_all = len(told) == sum(not claim.is_result for claim in claims)
+    if day is not None and past and is_of_all and day <= at:
         return day, day, until
     return None, day, until
