@@ -338,8 +338,8 @@ class Pages:
         rows = handle(page, context())
         return self._render("memories.html", asked=asked, rows=rows, tags=self._call(Tags)[:30], page=page)
 
-    def show_node(self, iri: str) -> str:
-        """Show one memory, note, thing, or any other node of the graph."""
+    def show_node(self, iri: str, history: Timeline | None = None) -> str:
+        """Show one memory, note, thing, or any other node of the graph; `history` is its own, if it was already read."""
         scope = context().scope(namespace())
         if iri == scope.user:  # thousands of statements may point at the user, and none is shown
             described = Described(iri=scope.user, type="User", namespace=scope.namespace, properties=())
@@ -349,7 +349,9 @@ class Pages:
         kind = described.type
         if kind in ("Entity", "User"):
             label = facts.get("name", ["you" if kind == "User" else shorten(described.iri)])[0]
-            truth = self._describe_truth(described)
+            truth = self._describe_truth(
+                described, history or self._try(ShowTimeline, subject=described.iri, limit=MOST)
+            )
             return self._render("entity.html", node=described, facts=facts, label=label, **truth)
         around = self._call(Neighbours, nodes=[described.iri], limit=80)
         links = _list_links(described, around)
@@ -381,9 +383,8 @@ class Pages:
             return self._render("note.html", **shown, sources=sources, **states)
         return self._render("node.html", **shown)
 
-    def _describe_truth(self, described: Described) -> dict[str, Any]:
+    def _describe_truth(self, described: Described, history: Timeline | None) -> dict[str, Any]:
         """Return what is true of somebody or something, what was, and what is disputed, for its page."""
-        history: Timeline | None = self._try(ShowTimeline, subject=described.iri, limit=MOST)
         memories, claims = (history.memories, history.claims) if history else ((), ())
         stated = {one.memory for one in claims}
         known = stated | {one.iri for one in memories}
@@ -402,7 +403,8 @@ class Pages:
     def show_timeline(self) -> str:
         """Show the page of a subject by its name; without one, the user's."""
         subject = _read_arguments("subject").get("subject", "me")
-        return self.show_node(self._call(ShowTimeline, subject=subject, limit=1).iris[0])
+        history: Timeline = self._call(ShowTimeline, subject=subject, limit=MOST)
+        return self.show_node(history.iris[0], history)
 
     def show_graph(self) -> str:
         """Show the empty graph page, which its script fills."""
