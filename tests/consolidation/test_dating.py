@@ -198,6 +198,12 @@ def test_a_date_behind_a_mark_or_of_another_sentence_is_none_of_a_claim() -> Non
     assert read_times("INC-12, 6 January 2024: the turnstiles rejected every ticket.")[0] == ("2024-01-06", "")
 
 
+def test_a_day_that_becomes_another_is_no_period() -> None:
+    for verb in ("moved", "postponed", "pushed", "changed"):
+        sentence = f"The bank {verb} the licence date from 30 June to 30 September."
+        assert not any(stops for _, stops in read_times(sentence)), sentence
+
+
 def test_a_length_of_time_that_no_calendar_has_is_no_date() -> None:
     for sentence in ("I've had this cold for 999 decades.", "I'm in Lisbon for the next 999 decades."):
         assert read_times(sentence) == [("", "")], sentence

@@ -25,7 +25,7 @@ LONGEST = 1000
 """The most characters of a passage that is dated as a whole."""
 
 _DAYS = re.compile(
-    rf"\b(?P<first>\d{{1,2}})\s*(?P<other>{'|'.join(MONTHS)})?\s*(?:to|–|-|until|till|(?P<and>and))\s*(?P<last>\d{{1,2}})\s*"
+    rf"\b(?P<first>\d{{1,2}})(?:\s*(?P<other>{'|'.join(MONTHS)}))?\s*(?:to|–|-|until|till|(?P<and>and))\s*(?P<last>\d{{1,2}})\s*"
     rf"(?P<month>{'|'.join(MONTHS)})\b(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?",
     re.IGNORECASE,
 )
@@ -35,6 +35,11 @@ _BETWEEN_YEARS = re.compile(r"\bbetween\s+((?:19|20)\d\d)\s+and\s+((?:19|20)\d\d
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _STAY = re.compile(r"be (?:(?:in|at|on) |(?:away|off|out|abroad|closed)\b)")
 """The beginning of a claim that says where somebody is for a time."""
+_PUTS_OFF = re.compile(
+    r"\b(?:mov(?:e[sd]?|ing)|(?:postpon|reschedul|chang|delay|extend)\w*|(?:shift|push|slip)\w*|br(?:ing|ought)\w*|puts?)\b",
+    re.IGNORECASE,
+)
+"""Words of one day that becomes another: "moved the exam from 3 June to 9 July"."""
 _STOP = re.compile(r"\n|[.!?](?=\s)")
 _MARK = re.compile(r"[,;:()–]")
 _PARENTHESIS = re.compile(r"[(\[]")
@@ -90,7 +95,7 @@ def _date_claim(
     until = _read_time(f"until {claim.until}", at, zone, ahead) if claim.until else None
     if until is not None and "end of" in claim.until.casefold():
         until += _DAY  # the last day belongs to it
-    span = _read_span(sentence, at, zone, ahead)
+    span = None if _PUTS_OFF.search(sentence) else _read_span(sentence, at, zone, ahead)
     if span and until is None and (since is None or claim.since.startswith("from")):
         since, until = span
     if claim.relation in words("standing_in") and claim.when and until is None and claim.verb_tense != "past":
