@@ -47,14 +47,20 @@ def many(quad: ox.Quad) -> list[ox.Quad]:
 
 
 def of_one_each(home: Path, lived: Lived) -> Callable[[ox.Quad], list[ox.Quad]]:
-    """Many values of every property of one node of each kind."""
+    """Many values of every property of one node of each kind, and of a piece of a session: a memory with its note and session."""
     store = ox.Store.read_only(str(home / "store"))
     chosen: dict[str, Any] = {}
     for quad in store.quads_for_pattern(None, ox.NamedNode(TYPE), None):
         if str(getattr(quad.graph_name, "value", "")).startswith(OURS):
             chosen.setdefault(str(quad.object), quad.subject)
     named = map(ox.NamedNode, (lived.ended, lived.note, lived.case, lived.run, lived.retrieval))
-    nodes = {*chosen.values(), *named}
+    piece: tuple[Any, ...] = next(
+        (quad.subject, quad.object, session)
+        for quad in store.quads_for_pattern(None, ox.NamedNode(MEM.extractedFrom), None)
+        if any(store.quads_for_pattern(quad.object, ox.NamedNode(MEM.position), None))
+        for _, _, session, _ in store.quads_for_pattern(quad.object, ox.NamedNode(MEM.session), None)
+    )
+    nodes = {*chosen.values(), *named, *piece}
     return lambda quad: many(quad) if quad.subject in nodes and quad.predicate.value != TYPE else []
 
 
