@@ -54,11 +54,14 @@ def of_one_each(home: Path, lived: Lived) -> Callable[[ox.Quad], list[ox.Quad]]:
         if str(getattr(quad.graph_name, "value", "")).startswith(OURS):
             chosen.setdefault(str(quad.object), quad.subject)
     named = map(ox.NamedNode, (lived.ended, lived.note, lived.case, lived.run, lived.retrieval))
+    placed = {quad.subject for quad in store.quads_for_pattern(None, ox.NamedNode(MEM.position), None)}
+    sessions: dict[Any, Any] = {
+        quad.subject: quad.object for quad in store.quads_for_pattern(None, ox.NamedNode(MEM.session), None)
+    }
     piece: tuple[Any, ...] = next(
-        (quad.subject, quad.object, session)
+        (quad.subject, quad.object, sessions[quad.object])
         for quad in store.quads_for_pattern(None, ox.NamedNode(MEM.extractedFrom), None)
-        if any(store.quads_for_pattern(quad.object, ox.NamedNode(MEM.position), None))
-        for _, _, session, _ in store.quads_for_pattern(quad.object, ox.NamedNode(MEM.session), None)
+        if quad.object in placed & sessions.keys()
     )
     nodes = {*chosen.values(), *named, *piece}
     return lambda quad: many(quad) if quad.subject in nodes and quad.predicate.value != TYPE else []

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from measure import fresh_memory
+from memento.model import Scope, Scored
 from memento.python import Memento
-from memento.retrieval.timely import asked_time
+from memento.retrieval.timely import Likeness, asked_time, order_by_time
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -101,6 +103,32 @@ def test_a_later_word_on_another_matter_takes_no_place() -> None:
         memento.note("Otis Lamb is treasurer of Lunar Choir.", at="2024-01-10")
 
         assert first(memento, "Who is the treasurer of Orbital Choir?").startswith("Ilse Brandt")
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "is_passed"),
+    [
+        ("I live in Ghent.", "Maria moved to Porto.", False),
+        ("Ana lives in Ghent.", "Maria moved to Porto.", True),
+        ("I like Ghent.", "Maria moved to Porto.", True),
+    ],
+)
+def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
+    said: str, later: str, is_passed: bool
+) -> None:
+    with fresh_memory("trigram") as memento:
+        told = [
+            memento.note(said, at="2024-02-01").memories[0],
+            memento.note(later, at="2025-02-01").memories[0],
+        ]
+        scored = [Scored(one, score, "meaning") for one, score in zip(told, (0.5, 0.4), strict=True)]
+        alike, same = np.full((2, 2), 0.9, dtype=np.float32), np.ones((2, 2), dtype=np.bool_)
+        likeness = Likeness(alike, alike[0], np.ones(2), np.ones(2), same[0], ~same[0] | [False, True], same)
+        graphs = Scope().readable
+
+        ordered = order_by_time(scored, NOW, memento.service.stores.graph, graphs, "Where do I live?", likeness)
+
+        assert [one.item for one in ordered] == (told[::-1] if is_passed else told)
 
 
 def test_what_happened_is_not_ordered_by_time() -> None:

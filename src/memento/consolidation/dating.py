@@ -90,7 +90,7 @@ def _date_claim(
     leaning: Leaning = "future" if _looks_ahead(claim) else "past"
     if _tells_age(claim):
         return claim
-    since = _read_time(claim.since, at, zone, leaning) if claim.since else None
+    since = _read_begin(claim, at, zone, leaning)
     ahead: Leaning = "past" if claim.verb_tense == "past" else "future"
     until = _read_time(f"until {claim.until}", at, zone, ahead) if claim.until else None
     if until is not None and "end of" in claim.until.casefold():
@@ -116,9 +116,18 @@ def _looks_ahead(claim: Assertion) -> bool:
     if claim.verb_tense == "past":
         return False
     is_to_come = claim.tense == "future" or claim.mood == "plan" or claim.changed or claim.is_event
-    return (
-        is_to_come or bool(claim.until or claim.ends) or (claim.since.startswith("from") and claim.tense == "present")
-    )
+    return is_to_come or bool(claim.until or claim.ends)
+
+
+def _read_begin(claim: Assertion, at: datetime, zone: tzinfo, leaning: Leaning) -> datetime | None:
+    """Return the day from which a claim says that it holds: what is so "from 1 May" is so on the nearest one."""
+    if not claim.since:
+        return None
+    last, following = (_read_time(claim.since, at, zone, one) for one in ("past", "future"))
+    is_so = claim.tense == "present" and claim.mood == "fact" and not claim.is_event
+    if last and following and is_so and claim.since.startswith("from"):
+        return min(last, following, key=lambda day: abs(day - at))
+    return following if leaning == "future" else last
 
 
 def _tells_age(claim: Assertion) -> bool:

@@ -59,6 +59,7 @@ class _Known:
     premises: int
     due: datetime | None
     is_complete: bool
+    has_premises: bool
 
 
 class Inferences:
@@ -73,9 +74,9 @@ class Inferences:
         """Update the graph of inferences of a scope and count what it has; raise `GraphError`."""
         with self._lock:
             self.refresh(scope, now, readers)
-            graph = scope.inferred
-            if not self._known[graph].is_complete:
-                return Inferred(namespace=scope.namespace, graph=graph, is_complete=False)
+            graph, known = scope.inferred, self._known[scope.inferred]
+            if not (known.is_complete and known.has_premises):
+                return Inferred(namespace=scope.namespace, graph=graph, is_complete=known.is_complete)
             return Inferred(
                 namespace=scope.namespace,
                 graph=graph,
@@ -104,7 +105,7 @@ class Inferences:
             else:
                 is_complete = known.is_complete
             due = min((one.due for one in premises if one.due), default=None)
-            self._known[scope.inferred] = _Known(writes, digest, due, is_complete)
+            self._known[scope.inferred] = _Known(writes, digest, due, is_complete, bool(premises))
 
     def forget_tenant(self, tenant: str) -> None:
         """Delete every graph of inferences of a tenant whose data is erased; the next read writes them again."""

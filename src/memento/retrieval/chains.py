@@ -570,13 +570,8 @@ def order_latest_first(
             is_named = claim.value.casefold() in question.casefold()
             if claim.holds(at) and not recurs and not is_named and head not in words("first_person"):
                 groups.setdefault((claim.owner, normalise_label(opening), side), {})[place] = claim
-    ordered = [*chosen]
-    for members in groups.values():
-        if len({claim.value for claim in members.values()}) > 1:
-            latest = sorted(members, key=lambda place: -members[place].since)
-            for place, other in zip(sorted(members), latest, strict=True):
-                ordered[place] = chosen[other]
-    return ordered if len({one.item for one in ordered}) == len(chosen) else [*chosen]
+    disputed = [members for members in groups.values() if len({claim.value for claim in members.values()}) > 1]
+    return _rearrange(chosen, [sorted(members, key=lambda place: -members[place].since) for members in disputed])
 
 
 _ASKS_FOR_A_NAME = re.compile(r"\b(?:who|whom|name|named|called)\b", re.IGNORECASE)
@@ -597,10 +592,19 @@ def order_by_kind(chosen: Sequence[Scored[int]], steps: Sequence[Step], question
         members = groups.setdefault((claim.owner, claim.relation.partition(" be ")[0]), {})
         place = place_of[claim.memory]
         members[place] = members.get(place, False) or is_wanted(claim)
+    by_fit = [sorted(members, key=lambda place: (not members[place], place)) for members in groups.values()]
+    return _rearrange(chosen, by_fit)
+
+
+def _rearrange(chosen: Sequence[Scored[int]], orders: Sequence[Sequence[int]]) -> list[Scored[int]]:
+    """
+    Return some memories, those of each order in that order on the places that they have together.
+
+    Where orders that share a memory would show it twice, nothing moves.
+    """
     ordered = [*chosen]
-    for members in groups.values():
-        fitting_first = sorted(members, key=lambda place: (not members[place], place))
-        for place, other in zip(sorted(members), fitting_first, strict=True):
+    for order in orders:
+        for place, other in zip(sorted(order), order, strict=True):
             ordered[place] = chosen[other]
     return ordered if len({one.item for one in ordered}) == len(chosen) else [*chosen]
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memento.graph.store import Store
-from memento.iris import IRI
+from memento.iris import IRI, user_of
 from memento.model import Scored
 from memento.retrieval.question import Question, list_names
 from memento.search.claims import Claims, Stated
@@ -110,6 +110,11 @@ class _Place:
     things: dict[tuple[object, str], set[frozenset[str]]] = field(default_factory=dict)
     """By a slot without its numbers, what tells the thing from others of its kind: "4" of "flat 4 tenant"."""
     is_said: bool = True  # its content is only said, wished or planned
+
+    @property
+    def subjects(self) -> set[IRI]:
+        """Whose slots it fills."""
+        return {subject for subject, _ in self.slots}
 
     @property
     def roles(self) -> set[tuple[IRI, str]]:
@@ -281,6 +286,7 @@ def order_by_time(
     for place, other in combinations(places, 2):
         if _are_of_two_things(place, other):
             comparable[place.at, other.at] = comparable[other.at, place.at] = False
+    comparable[np.ix_(*_split_by_owner(places, user_of(readable[0])))] = False
     for place in places:
         place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
@@ -504,6 +510,16 @@ def _are_of_two_things(place: _Place, other: _Place) -> bool:
         all(not (one <= two or two <= one) for one, two in product(place.things[kind], other.things[kind]))
         for kind in shared
     )
+
+
+def _split_by_owner(places: Sequence[_Place], user: IRI) -> tuple[list[int], list[int]]:
+    """
+    Return the memories that say what the user has one of at a time, such as an employer, and those that say what others have: that
+    "Maria moved to Porto" later does not make "I live in Ghent" less true.
+    """
+    own = [at for at, place in enumerate(places) if any((user, slot) in place.slots for slot in single_relations())]
+    others = [at for at, place in enumerate(places) if place.slots and user not in place.subjects]
+    return own, others
 
 
 def _root(places: list[_Place], at: int) -> int:

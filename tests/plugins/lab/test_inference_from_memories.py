@@ -101,10 +101,11 @@ def test_switched_off_nothing_is_inferred(tmp_path: Path) -> None:
     opened = open_memento(tmp_path / "off", configured=OFFLINE.having(InferenceSettings(on=False)))
     assert isinstance(opened, Memento)
     with opened as memento:
-        declare(memento)
+        declare(memento, f"{AXIOMS} ex:born a owl:FunctionalProperty . ex:ada ex:born ex:london , ex:paris .")
         memento.note("I work at Google.")
 
         assert rows(memento, WHO) == []
+        assert (memento.status().inferred, memento.status().contradictions) == (0, 0)
         with pytest.raises(Forbidden, match=r"inference\.on"):
             memento.graphs.infer()
 
