@@ -123,12 +123,47 @@ def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
         ]
         scored = [Scored(one, score, "meaning") for one, score in zip(told, (0.5, 0.4), strict=True)]
         alike, same = np.full((2, 2), 0.9, dtype=np.float32), np.ones((2, 2), dtype=np.bool_)
-        likeness = Likeness(alike, alike[0], np.ones(2), np.ones(2), same[0], ~same[0] | [False, True], same)
+        likeness = Likeness(alike, alike[0], np.ones(2), np.ones(2), same[0], ~same[0] | [False, True], ~same, same)
         graphs = Scope().readable
 
         ordered = order_by_time(scored, NOW, memento.service.stores.graph, graphs, "Where do I live?", likeness)
 
         assert [one.item for one in ordered] == (told[::-1] if is_passed else told)
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "question", "is_passed"),
+    [
+        (
+            "Plumber: Delroy, came in an hour.",
+            "Delroy emigrated; for leaks ring Agnieszka.",
+            "Who is the plumber?",
+            True,
+        ),
+        (
+            "Choir sings in the Otter.",
+            "The Otter closed for good, so Ada hosts us.",
+            "Where does the choir sing?",
+            True,
+        ),
+        (
+            "Lab meeting every Tuesday.",
+            "Tuesdays clash with a lecture, so Wednesdays.",
+            "When is the lab meeting?",
+            True,
+        ),
+        ("Lab meeting with Ada on Tuesday.", "Tuesdays are sold out.", "Who is in the lab meeting?", False),
+        ("Plumber: Delroy, came in an hour.", "Delroy brought his son along.", "Who is the plumber?", False),
+        ("Plumber: Delroy. Ada likes him.", "Ada moved to Porto.", "Who is the plumber?", False),
+    ],
+)
+def test_what_became_of_the_answer_comes_before_it(said: str, later: str, question: str, is_passed: bool) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note(said, at="2024-02-01")
+        memento.note(later, at="2025-02-01")
+        memento.note("The kettle is red.", at="2025-03-01")
+
+        assert first(memento, question) == (later if is_passed else said)
 
 
 def test_what_happened_is_not_ordered_by_time() -> None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from memento.graph.store import Store
 from memento.iris import IRI, user_of
 from memento.model import Scored
+from memento.retrieval.news import find_news
 from memento.retrieval.question import Question, list_names
 from memento.search.claims import Claims, Stated
 from memento.search.postings import split_words, tokens
@@ -68,6 +69,12 @@ NEAR = 0.4
 
 NEAR_RIVAL = 0.25
 """The same for a rival."""
+
+FIRST, NEAR_NEWS = 3, 0.2
+"""
+How many of the first memories may be old news, and the minimum share of such a memory's cosine with the question that the news must
+have.
+"""
 
 RELATED = 0.3
 """Cosine from which two memories about what the question names can be rivals, with the names masked."""
@@ -188,6 +195,8 @@ class Likeness:
     """(n,) False for turns of a conversation, where all turns are about one topic."""
     turning: NDArray[np.bool_]
     """(n,) True for memories whose words say that something has changed: "back", "again", "no more"."""
+    news: NDArray[np.bool_]
+    """(n, n) True where the second tells what became of what the first names as the answer: `news.find_news`."""
     related: NDArray[np.bool_]
     """(n, n) False for two memories that say different things of somebody whom the question names, with the names masked."""
 
@@ -221,7 +230,8 @@ def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) 
     for passages in view.passages():
         noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
     turning = np.array([tells_of_change(texts.get(node, "")) for node in nodes], dtype=np.bool_)
-    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning, related)
+    news = find_news(question, nodes, texts)
+    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning, news, related)
 
 
 def tells_of_change(text: str) -> bool:
@@ -310,6 +320,7 @@ def order_by_time(
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
         order = _by_newness(order, places, chosen, likeness, asked, is_named, comparable)
+        order = _put_news_first(order, places, likeness, asked, comparable)
     if looks_back(question):
         wanted = {_root(places, place.at) for place in _asked_for(question, places)}
         order.sort(key=lambda at: _root(places, at) not in wanted)
@@ -366,6 +377,33 @@ def _by_newness(
     newer = np.where(later, np.clip((alike - ALIKE[0]) / (ALIKE[1] - ALIKE[0]), 0.0, 1.0), 0.0).max(axis=1)
     kept = scores * (1.0 - STEP * newer)
     return sorted(order, key=lambda at: -kept[at])
+
+
+def _put_news_first(
+    order: Sequence[int],
+    places: Sequence[_Place],
+    likeness: Likeness,
+    asked: datetime,
+    comparable: NDArray[np.bool_],
+) -> list[int]:
+    """Return the order in which what became of what one of the first memories names stands before that memory."""
+    moved = list(order)
+    for at in order[:FIRST]:
+        for other in order:
+            is_later = places[at].valid_at + APART <= places[other].valid_at <= asked
+            is_near = likeness.near[other] >= NEAR_NEWS * likeness.near[at]
+            is_behind = moved.index(other) > moved.index(at)
+            if (
+                likeness.news[at, other]
+                and comparable[at, other]
+                and is_later
+                and is_near
+                and is_behind
+                and not places[other].is_said
+            ):
+                moved.remove(other)
+                moved.insert(moved.index(at), other)
+    return moved
 
 
 def _shares(values: NDArray[np.floating]) -> NDArray[np.float64]:
