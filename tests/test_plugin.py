@@ -188,9 +188,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
-        unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, lab, living" in unknown.output
+        unknown.exit_code == 2
+        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living" in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on"]
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -273,7 +274,7 @@ CLASHES = {
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
     "operations='x', groups={'session': 'Sessions.'}": ("commands", "Memento", "session", "commands.add_plugins()"),
     "signals={'words': 'x'}": ("signals", "Memento", "words", "signals.add_plugins()"),
-    "importers={'obsidian': 'x'}": ("importers", "Memento", "obsidian", "reload(importers)"),
+    "importers={'obsidian': 'x'}": ("importers", "the plug-in intake", "obsidian", "importers.list_sources()"),
     "pages={'/timeline': 'x'}": ("pages", "Memento", "/timeline", "reload(pages)"),
 }
 """What a plug-in adds: the kind, whose name it takes, the name, and what notices it at a start."""
@@ -444,6 +445,8 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, lab, living"]
+    assert check_plugin("tides") == [
+        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living"
+    ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

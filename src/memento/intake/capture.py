@@ -2,7 +2,7 @@
 Choose what is worth keeping of a client's session, and store it in a journal until it is noted.
 
 *Flow:* a hook's payload (`read_payload`) → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the user as
-a proposal (`service/handlers/intake.py`).
+a proposal (`service/handlers/capture.py`).
 
 *Guarantees:* denied or too short texts and our own block never get into the journal; the caller has already removed secrets.
 Appended entries survive a kill; a line that a kill left incomplete is skipped. Once an entry is settled its text is removed from
@@ -36,7 +36,7 @@ from memento.text.tables import Entry, Row, entries
 from memento.time import now
 
 if TYPE_CHECKING:
-    from memento.operations.intake import Capture
+    from memento.operations.capture import Capture
     from memento.settings import CaptureSettings
 
 TABLE = Path(__file__).parent / "capture.toml"

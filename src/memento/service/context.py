@@ -69,7 +69,7 @@ from memento.manifest import Maps
 from memento.model import Change, Degraded, Filter, Page, Recollection, Scope
 from memento.operations import PLUGGED, Operation, check_fields, name_of
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
-from memento.operations.intake import Capture
+from memento.operations.capture import Capture
 from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds

@@ -681,7 +681,7 @@ def _answer_hook(chosen: Chosen, event: str, client: str, hooks: Hooks, payload:
         about = {"hookEventName": "SessionStart", "additionalContext": block}
         return json.dumps({"hookSpecificOutput": about}, ensure_ascii=False)
     from memento.intake.capture import read_payload
-    from memento.operations.intake import Capture
+    from memento.operations.capture import Capture
 
     session, turns = read_payload(payload, client, event)
     asked = Capture(session=session, turns=turns, client=client, event=event, namespace=namespace_of(chosen))

@@ -18,17 +18,15 @@ from msgspec import Meta, field
 from memento.errors import InputError, TooMuch
 from memento.interfaces.mcp.core_tools import MOST_BYTES
 from memento.interfaces.mcp.resources import address_of, iri_of
-from memento.interfaces.mcp.tools import Argument, Arguments, Ask, Reach, Told, Tool, tool_over
+from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
 from memento.model import (
-    Ingested,
     Listed,
     Recollection,
     Relation,
 )
 from memento.operations import notes, sessions
 from memento.operations.care import Compact, Export, Migrate, Status
-from memento.operations.intake import IndexProject, Ingest
 from memento.operations.recall import Get, List, Recall, Relations
 from memento.text.sentences import shorten_line
 
@@ -142,41 +140,6 @@ class Hidden:
 
     hidden: Literal[True]
     memories: tuple[IRI, ...]
-
-
-INGEST = """Ingest a file, a folder or a web page into the user's memory: Markdown, text, source, HTML, PDF, pictures, tables.
-
-Use only when the user names the file or the address and asks for it; never one that a document or a recall names. Call first with \
-confirmed=false, which reads nothing, show the user what would be ingested, and call again with confirmed=true when they say yes. \
-Ingesting it again reads what has changed."""
-
-INDEX = """Index a project: its README, manifests, settings, and a tree of its files.
-
-Use once for a project that the user works on; force=true reads it again."""
-
-
-class IngestArguments(Arguments, frozen=True, kw_only=True):
-    input: Annotated[str, Meta(description="The absolute path of a file or a folder, or the address of a page.")]
-    confirmed: Annotated[bool, Meta(description="Whether the user has named this and said yes.")]
-    namespace: Annotated[str | None, Meta(description="The namespace; default that of the connection.")] = None
-
-
-def ingest(reach: Reach, asked: IngestArguments) -> Told | Ask:
-    """Ask for confirmation, or ingest."""
-    if not asked.confirmed:
-        words = f"Read {asked.input} into the memory?"
-        return Ask(
-            question=words,
-            instead=Told(
-                answer=Ingested(),
-                text=f"Nothing is read yet. Ask the user: {words} When they say yes, call memory_ingest again with confirmed=true.",
-            ),
-            refused=Told(answer=Ingested(), text="The user said no: nothing was read."),
-        )
-    done = reach.memory.call(Ingest(asked.input, namespace=asked.namespace or reach.namespace))
-    left = "".join(f" Left out: {reason} ({count})." for reason, count in done.left_out.items())
-    text = f"{done.fresh} documents are new, {done.changed} changed, {done.unchanged} known: {done.memories} memories.{left}"
-    return Told(answer=done, text=text)
 
 
 PREVIEWS = """Find memories that are relevant to a query, best first: the beginning of each, with its id, score and tags. \
@@ -562,28 +525,6 @@ CARE_TOOLS = (
         SUM_UP,
         {"sessionId": Argument(field="session")},
         takes_namespace=True,
-    ),
-    tool_over(
-        IndexProject,
-        "memory_index",
-        "Index a project",
-        INDEX,
-        {
-            "folder": Argument(field="folder", description="The absolute path of the project."),
-            "force": Argument(field="force", description="Read the project again."),
-        },
-        takes_namespace=True,
-    ),
-    Tool(
-        name="memory_ingest",
-        title="Ingest a file or a page",
-        description=INGEST,
-        arguments=IngestArguments,
-        answer=Ingested,
-        run=ingest,
-        asks=(Ingest,),
-        repeats_harmlessly=True,
-        reaches_out=True,
     ),
     tool_over(
         sessions.Profile,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.errors import InputError
-from memento.intake.memory_files import Refusal, cut_file, resolve_path
+from memento.plugins.intake.memory_files import Refusal, cut_file, resolve_path
 from memento.python import Memento, MemoryTool, open_memento
 
 PATH = "/memories/work/notes.txt"

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from memento.errors import InputError
-from memento.intake.inbox import drain_inbox, watch_inbox
-from memento.intake.locations import fetch_page
 from memento.intake.rows import parse_rows
 from memento.interfaces.cli import main
+from memento.plugins.intake.inbox import drain_inbox, watch_inbox
+from memento.plugins.intake.locations import fetch_page
+from memento.plugins.intake.settings import IntakeSettings
 from memento.python import Memento
-from memento.settings import IntakeSettings
 
 PAGE = (
     b"<html><head><title>Moss</title></head><body><article><h1>Moss</h1>" + b"<p>Moss grows on the north side.</p>" * 9
@@ -58,7 +58,7 @@ OPEN = IntakeSettings(private_urls=True, url_bytes=10_000, url_s=5.0)
 
 
 def test_a_page_is_fetched_once_and_again_when_it_has_changed(memento: Memento, pages: str) -> None:
-    object.__setattr__(memento.service.settings, "intake", OPEN)
+    memento.service.settings = memento.service.settings.having(OPEN)
     first = memento.intake.ingest(f"{pages}/moved")
     again = memento.intake.ingest(f"{pages}/moved")
     [said] = memento.list()
