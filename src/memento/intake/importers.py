@@ -13,7 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -120,34 +120,6 @@ def harvest(
     if not found.files and not found.refused:
         raise InputError(f"{path} has no file that can be read as {source or ', '.join(sources) or 'notes'}")
     return found
-
-
-def harvest_transcript(
-    path: Path, source: str, last_bytes: int | None = None, *, all_turns: bool = True
-) -> list[NoteRow]:
-    """
-    Read a transcript that is still being written, or only its end; positions in the conversation are left out.
-
-    Args:
-        last_bytes: how many bytes of its end are read; default: all.
-        all_turns: also return what the assistant said.
-
-    Raises:
-        InputError: it cannot be read, or is not of this source.
-    """
-    try:
-        with path.open("rb") as file:
-            begin = max(file.seek(0, os.SEEK_END) - last_bytes, 0) if last_bytes else 0
-            file.seek(begin)
-            data = file.read()
-    except OSError as error:
-        raise InputError(f"{path.name} cannot be read: {error.strerror}") from error
-    whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
-    document = Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
-    found = Harvest()
-    reader: Source = list_sources()[source]
-    reader.read(document, reader, found, all_turns)
-    return [replace(row, position=None) for row in found.rows]
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from memento.interfaces.cli.commands import Command, Option
 from memento.interfaces.cli.documents import show_way_back
 from memento.interfaces.cli.views import Json, clean, dim, show_redacted
 from memento.operations import fields_of
+from memento.plugins.intake import hooks as _hooks
 from memento.plugins.intake.operations import Adopt
 from memento.plugins.intake.settings import IntakeSettings
 
@@ -31,6 +32,7 @@ COMMANDS: Mapping[str, Command] = {
         fails_when=lambda answer: answer["failed"],
     ),
 }
+_registered = (_hooks,)
 BY_HAND: Mapping[str, str] = {"adopt": "adopt", "ingest": "ingest", "index_project": "index"}
 OLD_NAMES: Mapping[str, str] = {"watch": "files watch", "index": "files index", "memory-file": "files memory"}
 

@@ -14,14 +14,16 @@ vaults of Obsidian, bundles of the Open Knowledge Format 0.2.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from memento.errors import InputError
 from memento.intake.importers import Document, Harvest, Source, digest_text, find_noise, make_note
-from memento.intake.rows import Record
+from memento.intake.rows import Record, decode_text, split_records
 from memento.model import NoteRow
 from memento.time import now, utc
 
@@ -460,3 +462,33 @@ SERVER_MEMORY = Source(is_of=_is_server_memory, read=_read_server_memory)
 BASIC_MEMORY = Source(is_of=_is_basic_memory, read=_read_basic_memory)
 OKF = Source(is_of=lambda document: False, read=_read_okf)
 OBSIDIAN = Source(is_of=_is_obsidian, read=_read_obsidian, suffixes=(".md", ".markdown"))
+
+_TRANSCRIPTS: Mapping[str, Source] = {"claude-code": CLAUDE_CODE, "codex": CODEX, "gemini": GEMINI}
+
+
+def harvest_transcript(
+    path: Path, source: str, last_bytes: int | None = None, *, all_turns: bool = True
+) -> list[NoteRow]:
+    """
+    Read a transcript that is still being written, or only its end; positions in the conversation are left out.
+
+    Args:
+        last_bytes: how many bytes of its end are read; default: all.
+        all_turns: also return what the assistant said.
+
+    Raises:
+        InputError: it cannot be read, or is not of this source.
+    """
+    try:
+        with path.open("rb") as file:
+            begin = max(file.seek(0, os.SEEK_END) - last_bytes, 0) if last_bytes else 0
+            file.seek(begin)
+            data = file.read()
+    except OSError as error:
+        raise InputError(f"{path.name} cannot be read: {error.strerror}") from error
+    whole = data[data.find(b"\n") + 1 if begin else 0 : data.rfind(b"\n") + 1]
+    document = Document(path=path, records=list(split_records(decode_text(whole, path.name), path.name)))
+    found = Harvest()
+    reader = _TRANSCRIPTS[source]
+    reader.read(document, reader, found, all_turns)
+    return [replace(row, position=None) for row in found.rows]
