@@ -26,6 +26,7 @@ from memento.operations import Operation
 from memento.plugin import Plugin
 from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.intake import plugin as intake
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.lab import plugin as lab
@@ -38,6 +39,7 @@ from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
 from plugins.cases.calls import CALLS as CASE_CALLS
+from plugins.intake.calls import CALLS as INTAKE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.lab.calls import CALLS as LAB_CALLS
 from plugins.living.calls import CALLS
@@ -109,8 +111,14 @@ def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in CASE_CALLS.values()]
 
 
+def prepare_intake(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in INTAKE_CALLS.values()]
+
+
 def test_ours_are_good_plugins() -> None:
     assert check_plugin("cases", prepare_cases) == []
+    assert check_plugin("intake", prepare_intake) == []
     assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
     direct = SMALL.having(KeysSettings(direct=True))
@@ -431,7 +439,7 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, keys, lab, living))}
+    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living))}
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []

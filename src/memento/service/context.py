@@ -130,8 +130,6 @@ class Service:
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
         """Lock for importing, exporting or replacing a whole memory; acquired before all other locks."""
-        self.editing = threading.Lock()
-        """Lock for editing a file of the memory tool, from reading it to writing it."""
         self.reading_notes = Turns("a process that reads notes", _READERS, reserved=1)
         """The places for reading notes by rules, before anything is compared; acquired before all other locks."""
         self.understanding = Turns("the turn to write")

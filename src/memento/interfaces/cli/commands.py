@@ -35,6 +35,7 @@ from memento.interfaces.cli.base import (
     common,
     main,
     open_memory,
+    owner_of,
     print_answer,
 )
 from memento.operations import PLUGGED, TABLE, Field, fields_of
@@ -257,8 +258,6 @@ def add_plugins() -> None:
         plugin.refuse_clash("commands", dict.fromkeys(main.commands, "Memento"), (group,), of)
     for _, one in plugin.list_plugins():
         add_groups(plugin.list_groups(one), one.name)
-    listed = {name for names in LISTED.values() for name in names}
-    LISTED["Plug-ins"] += tuple(group for group in owners if group not in listed)
     modules = plugin.collect("commands")
     for of, module in modules.items():
         for command in main.commands.values():
@@ -269,6 +268,9 @@ def add_plugins() -> None:
     register_all(PLUGGED)
     for of, module in modules.items():
         arrange_commands(getattr(module, "OLD_NAMES", {}), of)
+    listed = {name for names in LISTED.values() for name in names}
+    added = (name for name, one in main.commands.items() if owner_of(one) and not one.hidden and name not in listed)
+    LISTED["Plug-ins"] += tuple(added)
 
 
 def _register(name: str, command: Command) -> None:

@@ -8,6 +8,7 @@ the pieces like the rows of an import → record in one change that the document
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -446,6 +447,13 @@ _FILES = "memory:"
 _MEMORY_FILE = "memory-file"
 
 
+class _Editing:
+    """The lock for editing a file of the memory tool, from reading it to writing it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
 @handles(operations.MemoryFile)
 def run_file_command(operation: operations.MemoryFile, context: Context) -> FileAnswer:
     """Run a command of the memory tool, and note the new text of its files."""
@@ -456,7 +464,7 @@ def run_file_command(operation: operations.MemoryFile, context: Context) -> File
             context.require_text(getattr(operation, name) + ".", name)
     if is_reading:
         return _run_on_files(operation, scope, context)
-    with context.service.editing:
+    with context.service.keep(_Editing).lock:
         return _run_on_files(operation, scope, context)
 
 
