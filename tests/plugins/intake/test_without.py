@@ -29,7 +29,7 @@ def test_its_commands_are_gone(words: str) -> None:
 
 
 def test_its_tools_are_gone_from_the_group_that_lists_them_too() -> None:
-    gone = {"memory_ingest", "memory_index"}
+    gone = {"memory_ingest", "memory_index", "memory_import"}
 
     assert gone <= catalogue.tools(("care",)).keys() & catalogue.tools(("intake",)).keys()
     assert not gone & catalogue.tools(("care", "intake"), left_out=["intake"]).keys()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
@@ -160,10 +159,6 @@ LISTING = "List the current memories, newest first; a page at a time."
 
 HEALTH = "Show the state of the memory: what is stored, what computes vectors, counts, and problems."
 
-TAKE_IN = """Store the parts of a text as memories, word for word: JSON, sections of Markdown, paragraphs, rows of a table.
-
-Use only when the user gives you such a text. Unreadable parts are skipped and counted; known parts are not stored again."""
-
 HAND_OUT = "Return the memories as a document: JSON lines, one JSON array, Markdown, or a table."
 
 START = """Return what a session starts from: what the memory is about, and its decisions, architecture, errors and the rest.
@@ -276,27 +271,6 @@ class Relating:
     relations: tuple[Relation, ...]
 
 
-class TakeInArguments(Arguments, frozen=True, kw_only=True):
-    content: Annotated[str, Meta(description="The text.")]
-    format: Annotated[Literal["json", "jsonl", "markdown", "text", "csv"], Meta(description="The format of the text.")]
-    namespace: Namespace = None
-    tags: Annotated[tuple[str, ...], Meta(description="Tags for all of them.")] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenIn:
-    """
-    How many parts were stored, as how many memories; how many parts were known, how many could not be read, and the first of
-    these, each with its place and what is wrong with it.
-    """
-
-    imported: int
-    memories: int
-    known: int
-    skipped: int
-    refused: tuple[str, ...] = ()
-
-
 class HandOutArguments(Arguments, frozen=True, kw_only=True):
     namespace: Namespace = None
     format: Annotated[Literal["jsonl", "json", "markdown", "csv"], Meta(description="The format of the document.")] = (
@@ -382,38 +356,6 @@ def unsave(reach: Reach, asked: UnsaveArguments) -> Told:
     return Told(answer=Hidden(hidden=True, memories=gone.memories))
 
 
-def take_in_text(reach: Reach, asked: TakeInArguments) -> Told:
-    """Store the parts of a text."""
-    from memento.intake.rows import sift_text  # the shim lists this tool and does not run it
-
-    sifted = sift_text(asked.content, asked.format)
-    if not sifted.rows:
-        raise InputError(f"content has nothing to keep as {asked.format}")
-    rows = {
-        key: replace(
-            row, tags=tuple(dict.fromkeys((*row.tags, *asked.tags))), source=row.source or "import", idempotency_key=key
-        )
-        for row in sifted.rows
-        if (key := row.idempotency_key or f"memory_import {sha256(row.content.encode()).hexdigest()}")
-    }
-    done = reach.memory.intake.import_notes(
-        [*rows.values()], consolidate=False, namespace=asked.namespace or reach.namespace
-    )
-    return Told(
-        answer=TakenIn(
-            imported=len(rows) - done.known,
-            memories=done.memories,
-            known=done.known,
-            skipped=len(sifted.refused),
-            refused=sifted.refused[:_MOST_REFUSED],
-        )
-    )
-
-
-_MOST_REFUSED = 20
-"""The most unusable rows that an import by a model names."""
-
-
 def hand_out_text(reach: Reach, asked: HandOutArguments) -> Told:
     """Write the memories of a namespace as a document."""
     status = reach.memory.status(namespace=asked.namespace or reach.namespace)
@@ -482,17 +424,6 @@ CARE_TOOLS = (
     replace(
         tool_over(Status, "memory_health", "State of the memory", HEALTH, {}, takes_namespace=True),
         address="GET /api/health",
-    ),
-    Tool(
-        name="memory_import",
-        title="Store the parts of a text",
-        description=TAKE_IN,
-        arguments=TakeInArguments,
-        answer=TakenIn,
-        run=take_in_text,
-        stores_unasked=True,
-        asks=(notes.ImportNotes,),
-        repeats_harmlessly=True,
     ),
     Tool(
         name="memory_export",

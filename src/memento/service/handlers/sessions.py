@@ -52,8 +52,8 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
     """Gather the memories that a session starts from."""
     scope, is_new = context.scope(operation.namespace), False
     if operation.folder is not None:
-        asked_first = find_operation("index_project")(operation.folder, namespace=operation.namespace)
-        indexed = find_handler(type(asked_first), context.settings)(asked_first, context)
+        index = find_operation("index_project")(operation.folder, namespace=operation.namespace)
+        indexed = find_handler(type(index), context.settings)(index, context)
         is_new = bool(indexed.fresh)
     if operation.query is None:
         found = _list_important(operation.limit, scope, context)
