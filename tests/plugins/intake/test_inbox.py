@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from doors import serving
 from memento.errors import InputError
 from memento.intake.rows import parse_rows
 from memento.interfaces.cli import main
@@ -124,6 +125,14 @@ def test_files_are_taken_in_as_they_come_and_moved(memento: Memento, tmp_path: P
     assert sorted(one.name for one in (inbox / "processed").iterdir()) == ["first.md", "second.txt"]
     assert "it is no whole PDF" in (inbox / "failed" / "broken.pdf.reason").read_text()
     assert sorted(one.content for one in memento.list()) == ["The first file.", "The second file."]
+
+
+def test_a_path_that_is_not_there_is_named(memento: Memento, tmp_path: Path) -> None:
+    with serving(memento):
+        done = CliRunner().invoke(main, ["--home", str(tmp_path / "home"), "ingest", "nowhere"], prog_name="memento")
+
+    assert done.exit_code in (1, 2) and done.stdout == ""
+    assert done.stderr.startswith("memento: ") and "nowhere" in done.stderr
 
 
 def test_the_commands_take_in_and_say_what_came_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
