@@ -45,7 +45,7 @@ def test_rows_come_in_and_what_it_reads_is_refused_with_the_reason(tmp_path: Pat
             memento.intake.import_files(chats, source="claude")
         with pytest.raises(NotFound, match=r"there is no operation ingest: the plug-in intake is switched off"):
             memento.intake.ingest(rows)
-        with pytest.raises(NotFound, match=r"there is no operation index_project"):
+        with pytest.raises(InputError, match=r"folder cannot be given: there is no operation index_project"):
             memento.sessions.start(folder=str(tmp_path))
         [shown] = memento.intake.imports()
         assert memento.intake.undo_import(shown.iri).memories == 1

@@ -13,7 +13,7 @@ import numpy as np
 from memento import assets
 from memento.access import Access
 from memento.consolidation.amend import settle_dispute
-from memento.errors import GraphError, InputError, ModelError
+from memento.errors import GraphError, InputError, ModelError, NotFound
 from memento.iris import IRI, MEM, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
 from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
@@ -52,8 +52,12 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
     """Gather the memories that a session starts from."""
     scope, is_new = context.scope(operation.namespace), False
     if operation.folder is not None:
-        index = find_operation("index_project")(operation.folder, namespace=operation.namespace)
-        indexed = find_handler(type(index), context.settings)(index, context)
+        try:
+            index = find_operation("index_project")(operation.folder, namespace=operation.namespace)
+            handler = find_handler(type(index), context.settings)
+        except NotFound as error:
+            raise InputError(f"folder cannot be given: {error}") from error
+        indexed = handler(index, context)
         is_new = bool(indexed.fresh)
     if operation.query is None:
         found = _list_important(operation.limit, scope, context)
