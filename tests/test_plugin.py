@@ -26,6 +26,7 @@ from memento.operations import Operation
 from memento.plugin import Plugin
 from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.intake import plugin as intake
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.lab import plugin as lab
@@ -38,6 +39,7 @@ from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
 from plugins.cases.calls import CALLS as CASE_CALLS
+from plugins.intake.calls import CALLS as INTAKE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.lab.calls import CALLS as LAB_CALLS
 from plugins.living.calls import CALLS
@@ -109,8 +111,14 @@ def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in CASE_CALLS.values()]
 
 
+def prepare_intake(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in INTAKE_CALLS.values()]
+
+
 def test_ours_are_good_plugins() -> None:
     assert check_plugin("cases", prepare_cases) == []
+    assert check_plugin("intake", prepare_intake) == []
     assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
     direct = SMALL.having(KeysSettings(direct=True))
@@ -188,9 +196,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert gone.exit_code == 2 and "`memento plugins --on living` switches it on" in gone.output
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
-        unknown.exit_code == 2 and "there is no plug-in 'tides': there are cases, keys, lab, living" in unknown.output
+        unknown.exit_code == 2
+        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living" in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on"]
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -273,7 +282,7 @@ CLASHES = {
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
     "operations='x', groups={'session': 'Sessions.'}": ("commands", "Memento", "session", "commands.add_plugins()"),
     "signals={'words': 'x'}": ("signals", "Memento", "words", "signals.add_plugins()"),
-    "importers={'obsidian': 'x'}": ("importers", "Memento", "obsidian", "reload(importers)"),
+    "importers={'obsidian': 'x'}": ("importers", "the plug-in intake", "obsidian", "importers.list_sources()"),
     "pages={'/timeline': 'x'}": ("pages", "Memento", "/timeline", "reload(pages)"),
 }
 """What a plug-in adds: the kind, whose name it takes, the name, and what notices it at a start."""
@@ -430,7 +439,7 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, keys, lab, living))}
+    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living))}
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -444,6 +453,8 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
-    assert check_plugin("tides") == ["there is no plug-in 'tides': install it; there are cases, keys, lab, living"]
+    assert check_plugin("tides") == [
+        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living"
+    ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

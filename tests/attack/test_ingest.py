@@ -19,8 +19,8 @@ from conftest import OFFLINE
 from doors import serving
 from memento.errors import MementoError
 from memento.intake.rows import LINE_CHARS
+from memento.plugins.intake import handlers as intake
 from memento.python import Memento, open_memento
-from memento.service.handlers import intake
 
 ROOMY = replace(OFFLINE, sparql=replace(OFFLINE.sparql, memory_mb=4096))
 """Reading may take so much memory that its time is the limit it meets."""

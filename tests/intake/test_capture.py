@@ -16,7 +16,7 @@ import pytest
 
 from conftest import OFFLINE
 from memento.errors import BackendError, InputError, SettingsError
-from memento.intake.capture import Captured, Journal, find_reason, list_rules, read_payload
+from memento.intake.capture import Captured, Journal, find_reason, list_rules
 from memento.model import CapturedTurn, NoteRow
 from memento.python import Memento, open_memento
 from memento.settings import CaptureSettings, RedactionSettings, Settings, check_settings, load
@@ -296,37 +296,3 @@ def test_the_setting_of_a_namespace_stands_in_a_table_of_the_file(tmp_path: Path
     file.write_text('[capture]\nmode = "off"\n[capture.namespaces]\nwork = "on"\n')
     capture = load(file).capture
     assert (capture.find_mode("work"), capture.find_mode("main")) == ("on", "off")
-
-
-NAMED = {"session_id": "s", "turn_id": "t"}
-BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "a", "stderr": "b"}}
-WRITE = {"tool_name": "write_file", "tool_input": {"path": "a"}, "tool_response": {"llmContent": [{"text": "a"}]}}
-
-
-@pytest.mark.parametrize(
-    ("client", "event", "payload", "said"),
-    [
-        ("codex", "prompt", {**NAMED, "prompt": "Hi."}, [("user", "Hi.", "t:user")]),
-        ("codex", "stop", {**NAMED, "last_assistant_message": "Ok."}, [("assistant", "Ok.", "t:assistant")]),
-        (
-            "gemini",
-            "stop",
-            {"session_id": "s", "prompt": "Hi.", "prompt_response": "Ok."},
-            [("user", "Hi.", None), ("assistant", "Ok.", None)],
-        ),
-        (
-            "cursor",
-            "stop",
-            {"conversation_id": "s", "generation_id": "g", "text": "Ok."},
-            [("assistant", "Ok.", "g:assistant")],
-        ),
-        ("claude-code", "tool", {"session_id": "s", **BASH}, [("tool", "a\nb", None)]),
-        ("gemini", "tool", {"session_id": "s", **WRITE}, [("tool", "a", None)]),
-    ],
-)
-def test_what_each_client_tells_is_read(
-    client: str, event: str, payload: dict[str, object], said: list[tuple[str, str, str | None]]
-) -> None:
-    session, turns = read_payload(payload, client, event)
-    assert session == "s"
-    assert [(one.role, one.text, one.turn) for one in turns] == said

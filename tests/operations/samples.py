@@ -10,7 +10,7 @@ from typing import Any
 
 from memento.iris import data_iri
 from memento.model import CapturedTurn, NoteRow
-from memento.operations import PLUGGED, Operation, care, graphs, intake, notes, sessions
+from memento.operations import PLUGGED, Operation, capture, care, graphs, notes, sessions
 from memento.operations import recall as questions
 from memento.python import Memento
 
@@ -56,20 +56,6 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     )
 
 
-def _write_file(folder: Path) -> str:
-    file = folder / "tea.md"
-    file.write_text("# Tea\n\nGreen tea takes two minutes.")
-    return str(file)
-
-
-def _make_home(folder: Path) -> str:
-    """Make a home folder with a file that Codex reads, and return its path."""
-    file = folder / "home/.codex/AGENTS.md"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("Prefer ripgrep over grep.")
-    return str(folder / "home")
-
-
 Call = Callable[[Sample, str], Operation[Any]]
 
 OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
@@ -78,22 +64,16 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     notes.Retry: lambda s, n: notes.Retry(namespace=n),
     notes.ImportNotes: lambda s, n: notes.ImportNotes((NoteRow(content="I like tea."),), namespace=n),
     notes.Mark: lambda s, n: notes.Mark(s.memory, ("work",), importance=0.9, namespace=n),
-    intake.Ingest: lambda s, n: intake.Ingest(_write_file(s.folder), namespace=n),
-    intake.Adopt: lambda s, n: intake.Adopt(user_home=_make_home(s.folder), apply=True, namespace=n),
-    intake.Imports: lambda s, n: intake.Imports(namespace=n),
-    intake.UndoImport: lambda s, n: intake.UndoImport(s.imported, namespace=n),
-    intake.IndexProject: lambda s, n: intake.IndexProject(str(s.folder), namespace=n),
+    notes.Imports: lambda s, n: notes.Imports(namespace=n),
+    notes.UndoImport: lambda s, n: notes.UndoImport(s.imported, namespace=n),
     notes.ForgetTagged: lambda s, n: notes.ForgetTagged(("town",), namespace=n),
-    intake.MemoryFile: lambda s, n: intake.MemoryFile(
-        "create", path=f"/memories/{n}.txt", file_text="- USER likes tea\n", namespace=n
-    ),
-    intake.Capture: lambda s, n: intake.Capture(
+    capture.Capture: lambda s, n: capture.Capture(
         "monday", (CapturedTurn(role="user", text="I like tea."),), client="claude-code", namespace=n
     ),
-    intake.Proposals: lambda s, n: intake.Proposals(namespace=n),
-    intake.AcceptProposals: lambda s, n: intake.AcceptProposals(every=True, namespace=n),
-    intake.RejectProposals: lambda s, n: intake.RejectProposals(("0123456789abcdef",), namespace=n),
-    intake.WriteAheadLog: lambda s, n: intake.WriteAheadLog(namespace=n),
+    capture.Proposals: lambda s, n: capture.Proposals(namespace=n),
+    capture.AcceptProposals: lambda s, n: capture.AcceptProposals(every=True, namespace=n),
+    capture.RejectProposals: lambda s, n: capture.RejectProposals(("0123456789abcdef",), namespace=n),
+    capture.WriteAheadLog: lambda s, n: capture.WriteAheadLog(namespace=n),
     notes.Correct: lambda s, n: notes.Correct(s.memory, "USER works at Siemens.", namespace=n),
     notes.Disputes: lambda s, n: notes.Disputes(namespace=n),
     notes.ListWaiting: lambda s, n: notes.ListWaiting(namespace=n),

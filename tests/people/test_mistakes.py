@@ -132,7 +132,6 @@ SHELL: Sequence[tuple[Sequence[str], Says]] = (
     (["graph", "get", "nosuch"], ("urn:memento:data:local:nosuch",)),
     (["graph", "put", "company", "missing.ttl"], ("missing.ttl",)),
     (["restore", "nowhere"], ("nowhere has no backup", "`memento backup")),
-    (["ingest", "nowhere"], ("nowhere",)),
     (["files", "watch", "nowhere", "--once"], ("'nowhere' does not exist", "--help")),
     (["serve"], ("is served already", "http://127.0.0.1:")),
     (["serve", "--port", "99999"], ("'--port'", "99999", "65535")),

@@ -1,4 +1,4 @@
-"""Who waits for whom: what may take long keeps nobody from noting, and nobody from the files of the memory tool."""
+"""Who waits for whom: what may take long keeps nobody from noting."""
 
 from __future__ import annotations
 
@@ -73,14 +73,6 @@ def test_a_difference_that_lasts_is_found_while_others_write(memento: Memento) -
     finally:
         ended.set()
         thread.join(SOON_S)
-
-
-def test_a_file_of_the_memory_tool_is_edited_during_an_import(memento: Memento) -> None:
-    with memento.service.importing:
-        create = lambda: memento.intake.memory_file("create", path="/memories/a.md", file_text="I like tea.")  # noqa: E731
-        thread, answers = run_beside(create)
-        thread.join(SOON_S)
-    assert [one.failed for one in answers] == [False]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

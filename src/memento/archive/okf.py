@@ -9,7 +9,7 @@ statement is in one file: a memory that is about several entities is listed in a
 statements would contradict it. Paths come from names, and lead nowhere else.
 
 *But:* only what holds now is exported; an export as RDF has everything. The text of bundles by others is read by
-`intake/importers.py`.
+`memento import`.
 
 *Source:* https://github.com/GoogleCloudPlatform/knowledge-catalog/blob/main/okf/SPEC.md
 """

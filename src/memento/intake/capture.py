@@ -1,8 +1,8 @@
 """
 Choose what is worth keeping of a client's session, and store it in a journal until it is noted.
 
-*Flow:* a hook's payload (`read_payload`) → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the user as
-a proposal (`service/handlers/intake.py`).
+*Flow:* what was said → `sort_turns`, by the rows of `capture.toml` → `Journal` → noted, or shown to the user as
+a proposal (`service/handlers/capture.py`).
 
 *Guarantees:* denied or too short texts and our own block never get into the journal; the caller has already removed secrets.
 Appended entries survive a kill; a line that a kill left incomplete is skipped. Once an entry is settled its text is removed from
@@ -36,7 +36,7 @@ from memento.text.tables import Entry, Row, entries
 from memento.time import now
 
 if TYPE_CHECKING:
-    from memento.operations.intake import Capture
+    from memento.operations.capture import Capture
     from memento.settings import CaptureSettings
 
 TABLE = Path(__file__).parent / "capture.toml"
@@ -52,8 +52,6 @@ BATCH = 20
 """The number of entries that are noted at once."""
 _SETTLED = 5_000
 _LOCK_S = 10.0
-_TAIL_BYTES = 512 * 1024
-"""How many bytes of a transcript are read when a turn ends; before a client compacts its context, all of it is read."""
 
 State = Literal["waiting", "proposed"]
 
@@ -94,77 +92,6 @@ class Place:
     tenant: str
     namespace: str
     state: State
-
-
-def read_payload(payload: Mapping[str, Any], client: str, event: str) -> tuple[str, list[CapturedTurn]]:
-    """
-    Read the payload that a client sends to its hooks, whatever its field names; return the session and what was said.
-
-    Args:
-        event: prompt, stop, compact or tool.
-
-    Raises:
-        InputError: the transcript that it refers to cannot be read.
-    """
-    session = _first_text(payload, "session_id", "conversation_id", "sessionId") or "unknown"
-    key = _first_text(payload, "turn_id", "generation_id", "prompt_id")
-    if event == "tool":
-        return session, [_read_tool(payload)]
-    transcript = _first_text(payload, "transcript_path")
-    if client == "claude-code" and transcript and event != "prompt":
-        from memento.intake.importers import harvest_transcript  # it loads the rules, which other hooks do not need
-
-        rows = harvest_transcript(Path(transcript), "claude-code", None if event == "compact" else _TAIL_BYTES)
-        last = next((row for row in reversed(rows) if row.speaker), None)
-        return session, [_to_turn(row) for row in rows if row.speaker is None or row is last]
-    said = (("user", _first_text(payload, "prompt")), ("assistant", _first_text(payload, *_REPLIES)))
-    # Each role speaks once in a turn; if a client does not number turns, the text identifies them.
-    return session, [
-        CapturedTurn(role=role, text=text, turn=f"{key}:{role}" if key else None)  # type: ignore[arg-type]
-        for role, text in said
-        if text
-    ]
-
-
-_REPLIES = ("prompt_response", "last_assistant_message", "text")
-
-
-def _first_text(payload: Mapping[str, Any], *names: str) -> str:
-    return next((value for name in names if isinstance(value := payload.get(name), str) and value.strip()), "")
-
-
-def _read_tool(payload: Mapping[str, Any]) -> CapturedTurn:
-    given, answer = payload.get("tool_input"), payload.get("tool_response", payload.get("tool_output", ""))
-    command = given.get("command") if isinstance(given, dict) else None
-    return CapturedTurn(
-        role="tool",
-        text=_write_plainly(answer),
-        tool=_first_text(payload, "tool_name"),
-        command=command if isinstance(command, str) else _write_plainly(given),
-        turn=_first_text(payload, "tool_use_id") or None,
-    )
-
-
-def _write_plainly(value: object) -> str:
-    """Write the output of a tool as text, from those of its fields that contain some."""
-    match value:
-        case None:
-            return ""
-        case str():
-            return value
-        case dict():
-            texts = [
-                value[name] for name in ("stdout", "stderr", "content", "output", "llmContent", "text") if name in value
-            ]
-            return "\n".join(filter(None, map(_write_plainly, texts))) or json.dumps(value, ensure_ascii=False)
-        case list():
-            return "\n".join(filter(None, map(_write_plainly, value)))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _to_turn(row: NoteRow) -> CapturedTurn:
-    key = (row.idempotency_key or "").partition(":")[2]
-    return CapturedTurn(role="assistant" if row.speaker else "user", text=row.content, turn=key or None, at=row.at)
 
 
 def keep_turns(operation: Capture, scope: Scope, settings: CaptureSettings, journal: Journal) -> Capturing:

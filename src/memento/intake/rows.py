@@ -202,7 +202,7 @@ def sift_rows(data: bytes, name: str = "body", kind: Kind | None = None) -> Sift
     chosen = kind or ("json" if text.lstrip()[:1] in ("{", "[") else "text")
     if chosen == "text":
         return Sifted(tuple(NoteRow(content=paragraph) for paragraph in split_paragraphs(text)))
-    return sift_records(_split_csv(text, name) if chosen == "csv" else _split_leniently(text, name))
+    return sift_records(split_csv(text, name) if chosen == "csv" else _split_leniently(text, name))
 
 
 def sift_records(records: Iterable[Record | InputError]) -> Sifted:
@@ -250,7 +250,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
     ['corpus.jsonl line 1', 'corpus.jsonl line 3']
     """
     if text.lstrip().startswith("["):
-        values = _parse_json(text, name)
+        values = parse_json(text, name)
         assert isinstance(values, list)
         yield from (_to_record(value, f"{name} item {place}") for place, value in enumerate(values, 1))
         return
@@ -264,7 +264,7 @@ def split_records(text: str, name: str) -> Iterator[Record]:
 def _split_leniently(text: str, name: str) -> Iterator[Record | InputError]:
     """Yield the objects of a JSON array or of JSON lines, and an error for each line or item that is none."""
     if text.lstrip().startswith("["):
-        values = _parse_json(text, name)
+        values = parse_json(text, name)
         assert isinstance(values, list)
         for place, value in enumerate(values, 1):
             yield _to_record_or_error(value, f"{name} item {place}")
@@ -282,7 +282,7 @@ def _parse_line(line: str, where: str) -> object:
     """Parse a line of JSON lines, which is short enough to be parsed in a moment."""
     if len(line) > LINE_CHARS:
         raise InputError(f"{where}: has {len(line):,} characters, and a line may have {LINE_CHARS:,}")
-    return _parse_json(line, where)
+    return parse_json(line, where)
 
 
 def _to_record_or_error(value: object, where: str) -> Record | InputError:
@@ -292,15 +292,15 @@ def _to_record_or_error(value: object, where: str) -> Record | InputError:
         return error
 
 
-def _split_csv(text: str, name: str) -> Iterator[Record | InputError]:
+def split_csv(text: str, name: str) -> Iterator[Record | InputError]:
     """
     Yield the rows of a CSV file below its header, and an error for each row that cannot be read; blank rows are skipped.
 
     A quotation mark that is never closed would swallow every row behind it: reading goes on at the next line.
 
-    >>> [record.fields for record in _split_csv("at,said\\n2024-01-08,I like tea.\\n", "a.csv")]
+    >>> [record.fields for record in split_csv("at,said\\n2024-01-08,I like tea.\\n", "a.csv")]
     [{'at': '2024-01-08', 'said': 'I like tea.', 'content': 'I like tea.'}]
-    >>> [str(one) if isinstance(one, InputError) else one.where for one in _split_csv('content\\n"open\\nshut\\n', "a.csv")]
+    >>> [str(one) if isinstance(one, InputError) else one.where for one in split_csv('content\\n"open\\nshut\\n', "a.csv")]
     ['a.csv line 2: not usable CSV: unexpected end of data', 'a.csv line 3']
     """
     lines = text.splitlines(keepends=True)
@@ -351,80 +351,6 @@ def split_paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[^\S\n]*\n", text.replace("\r\n", "\n")) if part.strip()]
 
 
-def sift_text(text: str, form: Literal["json", "jsonl", "markdown", "text", "csv"]) -> Sifted:
-    """
-    Parse the rows in a model's output: as `sift_rows`, but a JSON text alone is a row too, and Markdown is split at its headings.
-
-    Raises:
-        InputError: none is usable.
-
-    >>> [row.content for row in sift_text('{"content": "One."}\\n{"broken\\n"Two."', "jsonl").rows]
-    ['One.', 'Two.']
-    >>> [row.content for row in sift_text("# A\\nOne.\\n## B\\nTwo.", "markdown").rows]
-    ['# A\\nOne.', '## B\\nTwo.']
-    >>> sift_text('[{"content": "One.", "tags": ["a"]}]', "json").rows[0].tags
-    ('a',)
-    """
-    match form:
-        case "csv":
-            return sift_records(_split_csv(text, "row at"))
-        case "text":
-            return Sifted(tuple(NoteRow(content=one) for one in split_paragraphs(text)))
-        case "markdown":
-            return Sifted(tuple(NoteRow(content=one) for one in split_headings(text)))
-        case "json" if not text.lstrip().startswith("["):
-            return sift_records([_make_record(_parse_or_none(text), "item 1")])
-        case "json":
-            values = _parse_json(text, "content")
-            assert isinstance(values, list)
-            return sift_records(_make_record(value, f"item {place}") for place, value in enumerate(values, 1))
-    return sift_records(
-        _make_record(_parse_or_none(line), f"line {number}")
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    )
-
-
-def _parse_or_none(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _make_record(value: object, where: str) -> Record | InputError:
-    """Return the record of a JSON value: an object, or a text alone. An object without a content is its own content, as JSON."""
-    if isinstance(value, str):
-        return Record(where, {"content": value})
-    if isinstance(value, dict) and not {"content", "text"} & value.keys():
-        return Record(where, {"content": json.dumps(value, ensure_ascii=False)})
-    if isinstance(value, dict):
-        return Record(where, value)
-    return InputError(f"{where}: it is neither a JSON object with a content nor a JSON text")
-
-
-_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
-
-
-def split_headings(text: str) -> list[str]:
-    """
-    Split Markdown at its headings of the first two levels; a `#` inside a code fence is none.
-
-    >>> split_headings("# A\\n```\\n# no heading\\n```\\n## B")
-    ['# A\\n```\\n# no heading\\n```', '## B']
-    """
-    parts: list[list[str]] = [[]]
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        mark = _FENCE.match(line)
-        if mark and (not fence or mark[1] == fence):
-            fence = "" if fence else mark[1]
-        if not fence and not mark and re.match(r"##? ", line):
-            parts.append([])
-        parts[-1].append(line)
-    return [whole for part in parts if (whole := "".join(part).strip())]
-
-
 def read_file(path: Path) -> bytes:
     """Read the bytes of a file; raises `InputError` if it cannot be read or is, by its name, a file of secrets."""
     raise_if_secret_file(path)
@@ -443,7 +369,7 @@ def decode_text(data: bytes, name: str) -> str:
         raise InputError(f"{name} line {line}: not UTF-8 text") from error
 
 
-def _parse_json(text: str, where: str) -> object:
+def parse_json(text: str, where: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memento import plugin
 from memento.errors import NotFound
-from memento.operations import care, graphs, intake, notes, recall, sessions
+from memento.operations import capture, care, graphs, notes, recall, sessions
 from memento.operations.base import Field, Operation, check_fields, check_value, fields_of, name_of
 
 __all__ = [
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
 def _build_tables() -> dict[str, Any]:
     """Return the three tables above, plug-ins included; raise `PluginError` if a name or an address is taken."""
-    own = (notes, intake, recall, sessions, graphs, care)
+    own = (notes, capture, recall, sessions, graphs, care)
     themes = {module.__name__.rpartition(".")[2]: module for module in own}
     table = {name: one for module in own for name, one in _declared_in(module).items()}
     owners, addresses = dict.fromkeys(table, "Memento"), {one.route: "Memento" for one in table.values()}

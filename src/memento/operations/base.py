@@ -94,6 +94,8 @@ class Operation(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_un
     """Its Python method, as `note` or `graphs.manifest`; default its own name in the group of its theme: see `method_of`."""
     reports_progress: ClassVar[bool] = False
     """Whether its Python method takes `progress`, which is called with (done, total) during long work."""
+    over_http: ClassVar[str] = ""
+    """The dotted name of the function of (operation, transport, progress) that asks it over HTTP, if one request does not."""
 
     namespace: (
         Annotated[str, Meta(min_length=1, max_length=200, description="the namespace; default that of the caller")]

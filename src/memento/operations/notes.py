@@ -159,6 +159,42 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     ) = None
 
 
+WHOSE: Mapping[Interface, str] = {
+    "mcp": "what comes in from other programs, and goes again, is for the user to decide",
+}
+"""Why no model asks what is brought in from elsewhere."""
+
+
+class Imports(Operation["tuple[model.ImportShown, ...]"], frozen=True):
+    """List the imports of the namespace of which something is left, newest first."""
+
+    route: ClassVar[str] = "GET /memory/imports"
+    method: ClassVar[str] = "intake.imports"
+    is_idempotent: ClassVar[bool] = True
+    absent: ClassVar[Mapping[Interface, str]] = WHOSE
+
+
+class UndoImport(Operation["model.ImportUndone"], frozen=True):
+    """
+    Take out again all that one import brought in: its notes and their memories are erased, and what they had ended holds again.
+
+    The same can be imported again afterwards.
+
+    Raises:
+        NotFound: this namespace has no such import.
+    """
+
+    route: ClassVar[str] = "POST /memory/imports/{iri}/undo"
+    method: ClassVar[str] = "intake.undo_import"
+    reports_progress: ClassVar[bool] = True
+    right: ClassVar[Right] = "write"
+    is_destructive: ClassVar[bool] = True
+    fails: ClassVar[tuple[int, ...]] = (404, 415)
+    absent: ClassVar[Mapping[Interface, str]] = WHOSE
+
+    iri: Annotated[Iri, Meta(description="the import, as `imports` lists it")]
+
+
 class Mark(Operation["tuple[model.Marked, ...]"], frozen=True):
     """
     Change the tags, the container or the importance of a memory, or of all memories of a note.

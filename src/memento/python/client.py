@@ -13,22 +13,21 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from msgspec import structs
-
 from memento.codec import plain
 from memento.errors import InputError, MementoError, Unreachable
-from memento.operations import Operation, care, graphs, intake, notes
+from memento.operations import Operation, care, graphs, notes
 from memento.operations.base import FILTERS, answer_type, places_of, route_of
 from memento.python.memory import Memory
 
 if TYPE_CHECKING:
     from email.message import Message
 
-    from memento.model import Changed, Exported, Imported, Ingested, Merged
+    from memento.model import Changed, Exported, Imported, Merged
     from memento.ports import Progress
 
 PIECE = 1 << 16
@@ -225,7 +224,7 @@ class Client(Memory):
 
     def call(self, operation: Operation[A], progress: Progress | None = None) -> A:
         """Send an operation; one that takes a single request reports progress only at its end. Raises as `Transport.ask`."""
-        if handler := _BY_PROTOCOL.get(type(operation)):
+        if handler := _BY_PROTOCOL.get(type(operation)) or _load(operation.over_http):
             answer: A = handler(operation, self.transport, progress)
             return answer
         from memento.codec import decode
@@ -346,40 +345,6 @@ def _name_portion(first: int, portion: Sequence[object]) -> str:
     return f"in the portion of rows {first + 1} to {first + len(portion)}"
 
 
-DOCUMENTS = 25
-"""Documents that an ingest reads per request, so that it can report progress."""
-
-
-def _ingest(operation: intake.Ingest, transport: Transport, progress: Progress | None) -> Ingested:
-    """Ingest documents portion by portion; each request skips what was read before."""
-    from memento.codec import decode
-    from memento.model import Ingested
-
-    if operation.most is not None or operation.force or operation.dry_run:
-        return decode(Ingested, transport.ask(operation))
-    portion, done = structs.replace(operation, most=DOCUMENTS), Ingested()
-    while True:
-        some = decode(Ingested, transport.ask(portion))
-        done = Ingested(
-            fresh=done.fresh + some.fresh,
-            changed=done.changed + some.changed,
-            unchanged=some.unchanged - done.fresh - done.changed,
-            gone=done.gone + some.gone,
-            pieces=done.pieces + some.pieces,
-            memories=done.memories + some.memories,
-            retired=done.retired + some.retired,
-            left_out=some.left_out,
-            names=some.names,
-            redacted=Counter(done.redacted) + Counter(some.redacted),
-            remarks=tuple(dict.fromkeys((*done.remarks, *some.remarks))),
-        )
-        read = some.fresh + some.changed + some.unchanged
-        if progress:
-            progress(read, read + some.left)
-        if not some.left:
-            return done
-
-
 def _export(operation: care.Export, transport: Transport, progress: Progress | None) -> Exported:
     """Write the file on this machine."""
     from memento.archive.files import raise_if_exists, save_document
@@ -447,6 +412,12 @@ def _rebuild(operation: care.Rebuild, transport: Transport, progress: Progress |
     return done
 
 
+def _load(dotted: str) -> Handler | None:
+    """Import the function that asks an operation of a plug-in over HTTP; None if one request does."""
+    module, _, name = dotted.partition(":")
+    return getattr(import_module(module), name) if name else None
+
+
 def _with_given(path: str, parameters: Mapping[str, object]) -> str:
     return add_parameters(path, {name: value for name, value in parameters.items() if value is not None})
 
@@ -460,7 +431,6 @@ _BY_PROTOCOL: Mapping[type[Operation[Any]], Handler] = {
     graphs.PatchGraph: _patch_graph,
     graphs.DeleteGraph: _write_graph,
     notes.ImportNotes: _import_notes,
-    intake.Ingest: _ingest,
     care.Export: _export,
     care.ImportRdf: _import_rdf,
     care.Rebuild: _rebuild,

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memento.errors import InputError
-from memento.operations import Operation, graphs, intake
+from memento.operations import TABLE, Operation, graphs
 from memento.python.methods import SHOWN
 from memento.python.rows import ACCEPTED, Rows, parse_answer
 
@@ -142,7 +142,7 @@ class MemoryTool:
             ToolError: the command failed; its message tells the model why. Without the SDK an `InputError`.
         """
         given = input if isinstance(input, Mapping) else vars(input)
-        known = {*intake.MemoryFile.__struct_fields__} - {"namespace"}  # a model does not choose the namespace
+        known = {*TABLE["memory_file"].__struct_fields__} - {"namespace"}  # a model does not choose the namespace
         asked = {name: value for name, value in given.items() if name in known and value is not None}
         try:
             answer = self._memory.intake.memory_file(**asked)
@@ -150,7 +150,7 @@ class MemoryTool:
             raise _as_tool_error(f"Error: {error}") from error
         if answer.failed:
             raise _as_tool_error(answer.text)
-        return answer.text
+        return str(answer.text)
 
     execute = view = create = str_replace = insert = delete = rename = call
 

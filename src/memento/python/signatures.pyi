@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from memento.iris import IRI
 from memento.model import (
-    Adopted,
     Association,
     BackedUp,
     CapturedTurn,
@@ -26,13 +25,11 @@ from memento.model import (
     Dispute,
     Exported,
     Fading,
-    FileAnswer,
     Forgotten,
     ImportShown,
     ImportUndone,
     Imported,
     Inferred,
-    Ingested,
     Listed,
     LogEntry,
     Manifest,
@@ -81,6 +78,7 @@ from memento.plugins.cases.nouns import (
     Planned,
     TaskRun,
 )
+from memento.plugins.intake.nouns import Adopted, FileAnswer, Ingested
 from memento.plugins.keys.nouns import (
     BatchRow,
     Cleaned,
@@ -1216,131 +1214,6 @@ class IntakeMethods:
             NotFound: `part_of` is no import of this namespace.
         """
 
-    def ingest(
-        self,
-        file: Path | str,
-        dry_run: bool = False,
-        force: bool = False,
-        exclude: Sequence[str] = (),
-        most: int | None = None,
-        source: str | None = None,
-        *,
-        namespace: str | None = None,
-        progress: Progress | None = None,
-    ) -> Ingested:
-        """
-        Ingest a file, all files of a folder, or a page: Markdown, text, source, HTML, PDF, pictures, tables.
-
-        A document is split into pieces, in order; each piece becomes a memory with its text unchanged. When you ingest it again, only
-        what changed is read; what is no longer in the document, or in the folder, is retired. An ingest that was stopped continues
-        where it was. Only programs on the service's own machine may name a path or an address.
-
-        Args:
-            file: the absolute path of a file or a folder, or the address of a page
-            dry_run: read and count, and write nothing
-            force: also read again what has not changed
-            exclude: names to skip in a folder, such as `*.log` or `docs/old/*`
-            most: most documents to read now; the answer says how many are left
-            source: how it came in, as a short word such as `import`; default explicit
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: there is no such path, the file cannot be read, or the page cannot be fetched; the message says why.
-            Forbidden: the caller is not the owner on the machine of the memory.
-        """
-
-    def index_project(
-        self,
-        folder: Path | str,
-        force: bool = False,
-        *,
-        namespace: str | None = None,
-    ) -> Ingested:
-        """
-        Ingest a project's description of itself: README, manifests and settings, 5,000 characters each, and a tree of two levels.
-
-        A project that is known already is left as it is, unless `force` is true.
-
-        Args:
-            folder: the absolute path of the project
-            force: read it again
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: the path is no folder.
-            Forbidden: the caller is not the owner on the machine of the memory.
-        """
-
-    def memory_file(
-        self,
-        command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
-        path: str | None = None,
-        view_range: Sequence[int] | None = None,
-        file_text: str | None = None,
-        old_str: str | None = None,
-        new_str: str | None = None,
-        insert_line: int | None = None,
-        insert_text: str | None = None,
-        old_path: str | None = None,
-        new_path: str | None = None,
-        *,
-        namespace: str | None = None,
-    ) -> FileAnswer:
-        """
-        Run a command of Claude's memory tool on the files below `/memories`.
-
-        The content of a file is remembered: each paragraph and each list item is a memory with its text unchanged. Recall finds it, and
-        an edit retires what it removes. Answers and errors have the wording published for the tool; `failed` tells them apart.
-
-        Args:
-            command: what to do
-            path: the file or the folder, such as `/memories/notes.txt`
-            view_range: view: the first and the last line to show, from 1; -1 is the end
-            file_text: create: the text of the new file
-            old_str: str_replace: the text to replace, which must be in the file exactly once
-            new_str: str_replace: the new text; default nothing
-            insert_line: insert: the line to insert after; 0 is the beginning
-            insert_text: insert: the lines to insert
-            old_path: rename: the current path
-            new_path: rename: the new path
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: an argument that the command needs is missing.
-            TooLong: the text of the file is over `limits.text_bytes`.
-        """
-
-    def adopt(
-        self,
-        projects: Iterable[Path | str] = (),
-        user_home: Path | str | None = None,
-        agents: Sequence[str] = (),
-        sessions: bool = True,
-        apply: bool = False,
-        *,
-        namespace: str | None = None,
-        progress: Progress | None = None,
-    ) -> Adopted:
-        """
-        Find what Claude Code, Codex, Gemini, Cursor, Windsurf, Cline and Copilot have written on this machine; with `apply`, note it.
-
-        Rules and memory files are kept word for word, a paragraph or list item each; of sessions, the user's own turns are noted. What
-        is already remembered is skipped. Only the named folders are read, and no link that leads out of them. `undo_import` takes out
-        again what was brought in.
-
-        Args:
-            projects: the folders of projects to look in, by absolute path
-            user_home: the home folder in which agents keep their own; default that of the service's user
-            agents: only these: claude-code, codex, gemini, cursor, windsurf, cline, copilot; default all
-            sessions: false leaves the sessions out
-            apply: true notes what was found; else nothing is written
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: a folder is missing, or an agent is unknown; names it.
-            Forbidden: the caller is not the owner on the machine of the memory.
-        """
-
     def imports(
         self,
         *,
@@ -1490,6 +1363,131 @@ class IntakeMethods:
             Forbidden: a namespace that the caller has no access to, or shapes switched off by anybody but the owner.
             ShapeViolation: it would break a shape; the message names the statement and how to fix it.
             TooLong, TimedOut, Busy: reading it took more memory or time than a worker has, or all workers are busy.
+        """
+
+    def ingest(
+        self,
+        file: Path | str,
+        dry_run: bool = False,
+        force: bool = False,
+        exclude: Sequence[str] = (),
+        most: int | None = None,
+        source: str | None = None,
+        *,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """
+        Ingest a file, all files of a folder, or a page: Markdown, text, source, HTML, PDF, pictures, tables.
+
+        A document is split into pieces, in order; each piece becomes a memory with its text unchanged. When you ingest it again, only
+        what changed is read; what is no longer in the document, or in the folder, is retired. An ingest that was stopped continues
+        where it was. Only programs on the service's own machine may name a path or an address.
+
+        Args:
+            file: the absolute path of a file or a folder, or the address of a page
+            dry_run: read and count, and write nothing
+            force: also read again what has not changed
+            exclude: names to skip in a folder, such as `*.log` or `docs/old/*`
+            most: most documents to read now; the answer says how many are left
+            source: how it came in, as a short word such as `import`; default explicit
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: there is no such path, the file cannot be read, or the page cannot be fetched; the message says why.
+            Forbidden: the caller is not the owner on the machine of the memory.
+        """
+
+    def index_project(
+        self,
+        folder: Path | str,
+        force: bool = False,
+        *,
+        namespace: str | None = None,
+    ) -> Ingested:
+        """
+        Ingest a project's description of itself: README, manifests and settings, 5,000 characters each, and a tree of two levels.
+
+        A project that is known already is left as it is, unless `force` is true.
+
+        Args:
+            folder: the absolute path of the project
+            force: read it again
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: the path is no folder.
+            Forbidden: the caller is not the owner on the machine of the memory.
+        """
+
+    def memory_file(
+        self,
+        command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
+        path: str | None = None,
+        view_range: Sequence[int] | None = None,
+        file_text: str | None = None,
+        old_str: str | None = None,
+        new_str: str | None = None,
+        insert_line: int | None = None,
+        insert_text: str | None = None,
+        old_path: str | None = None,
+        new_path: str | None = None,
+        *,
+        namespace: str | None = None,
+    ) -> FileAnswer:
+        """
+        Run a command of Claude's memory tool on the files below `/memories`.
+
+        The content of a file is remembered: each paragraph and each list item is a memory with its text unchanged. Recall finds it, and
+        an edit retires what it removes. Answers and errors have the wording published for the tool; `failed` tells them apart.
+
+        Args:
+            command: what to do
+            path: the file or the folder, such as `/memories/notes.txt`
+            view_range: view: the first and the last line to show, from 1; -1 is the end
+            file_text: create: the text of the new file
+            old_str: str_replace: the text to replace, which must be in the file exactly once
+            new_str: str_replace: the new text; default nothing
+            insert_line: insert: the line to insert after; 0 is the beginning
+            insert_text: insert: the lines to insert
+            old_path: rename: the current path
+            new_path: rename: the new path
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: an argument that the command needs is missing.
+            TooLong: the text of the file is over `limits.text_bytes`.
+        """
+
+    def adopt(
+        self,
+        projects: Iterable[Path | str] = (),
+        user_home: Path | str | None = None,
+        agents: Sequence[str] = (),
+        sessions: bool = True,
+        apply: bool = False,
+        *,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Adopted:
+        """
+        Find what Claude Code, Codex, Gemini, Cursor, Windsurf, Cline and Copilot have written on this machine; with `apply`, note it.
+
+        Rules and memory files are kept word for word, a paragraph or list item each; of sessions, the user's own turns are noted. What
+        is already remembered is skipped. Only the named folders are read, and no link that leads out of them. `undo_import` takes out
+        again what was brought in.
+
+        Args:
+            projects: the folders of projects to look in, by absolute path
+            user_home: the home folder in which agents keep their own; default that of the service's user
+            agents: only these: claude-code, codex, gemini, cursor, windsurf, cline, copilot; default all
+            sessions: false leaves the sessions out
+            apply: true notes what was found; else nothing is written
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: a folder is missing, or an agent is unknown; names it.
+            Forbidden: the caller is not the owner on the machine of the memory.
         """
 
 class KeysMethods:

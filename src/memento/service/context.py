@@ -69,7 +69,7 @@ from memento.manifest import Maps
 from memento.model import Change, Degraded, Filter, Page, Recollection, Scope
 from memento.operations import PLUGGED, Operation, check_fields, name_of
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
-from memento.operations.intake import Capture
+from memento.operations.capture import Capture
 from memento.overview import Pages, Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds
@@ -130,8 +130,6 @@ class Service:
         self.new_agents: Callable[[], Agents] = self.models or self.new_rules
         self.importing = threading.Lock()
         """Lock for importing, exporting or replacing a whole memory; acquired before all other locks."""
-        self.editing = threading.Lock()
-        """Lock for editing a file of the memory tool, from reading it to writing it."""
         self.reading_notes = Turns("a process that reads notes", _READERS, reserved=1)
         """The places for reading notes by rules, before anything is compared; acquired before all other locks."""
         self.understanding = Turns("the turn to write")

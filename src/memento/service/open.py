@@ -32,8 +32,8 @@ from memento.ports import Progress
 from memento.search.vectors import CLAIMED, VectorFile
 from memento.service import understanding
 from memento.service.context import Context, Service
+from memento.service.handlers.capture import take_captured
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
-from memento.service.handlers.intake import take_captured
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
 from memento.settings import EncryptionSettings, Settings

@@ -168,37 +168,19 @@ class Rewrite(Job):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadDocument(Job):
+class Call(Job):
     """
-    A document for `intake.extractors.read_pieces`, whose result is the answer, in JSON.
-
-    `digest` is that of the bytes that were read before: a file that has changed since is refused. `redaction` are the settings of
-    redaction, `tenant` and `namespace` where the pieces go. It may take `seconds`.
+    A function, by its dotted name as `package.module:function`, and its arguments, which JSON can write; the answer is the bytes
+    that it returns. It may take `seconds`.
     """
 
-    media: str = "application/json"
     is_data: bool = True
-    path: str
-    digest: str
-    name: str
-    type: str
-    redaction: Mapping[str, object]
-    tenant: str
-    namespace: str
+    function: str
+    arguments: Mapping[str, object]
     seconds: float
 
     def to_plain(self) -> dict[str, object]:
-        return {
-            "kind": "read document",
-            "media": self.media,
-            "path": self.path,
-            "digest": self.digest,
-            "name": self.name,
-            "type": self.type,
-            "redaction": dict(self.redaction),
-            "tenant": self.tenant,
-            "namespace": self.namespace,
-        }
+        return {"kind": "call", "media": self.media, "function": self.function, "arguments": dict(self.arguments)}
 
 
 class WaitingClient:

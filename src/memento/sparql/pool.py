@@ -49,7 +49,7 @@ from memento.errors import Busy, Conflict, GraphError, InputError, MementoError,
 from memento.graph.snapshot import Snapshots
 from memento.settings import SparqlSettings
 from memento.sparql.guard import syntax_error_at
-from memento.sparql.jobs import CHEAP, Answer, Job, Query, ReadDocument, Rewrite, Update, Upload, WaitingClient
+from memento.sparql.jobs import CHEAP, Answer, Call, Job, Query, Rewrite, Update, Upload, WaitingClient
 
 SLICES_S = (1.0, 0.25, 0.1)
 """Seconds for which a query may use the reserved worker while others wait, by cost class: light queries end more surely."""
@@ -274,7 +274,7 @@ class Pool:
             GraphError: the store failed.
             Gone: the client has disconnected.
         """
-        most = job.seconds if isinstance(job, Rewrite | ReadDocument) else self.limits.query_s
+        most = job.seconds if isinstance(job, Rewrite | Call) else self.limits.query_s
         run = Run(self, job, caller, min(timeout_s or most, most), waiting)
         while True:
             try:
@@ -611,7 +611,7 @@ class Run:
 
     @property
     def _what(self) -> str:
-        return "document" if isinstance(self.job, Upload | Rewrite | ReadDocument) else "query"
+        return "document" if isinstance(self.job, Upload | Rewrite | Call) else "query"
 
     def _memory_ran_out(self) -> MementoError:
         """Return the error for a worker that ran out of memory or stack; for a document, the document is the cause."""

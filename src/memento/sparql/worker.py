@@ -226,17 +226,11 @@ def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[byt
     write(json.dumps({"quads": count}).encode())
 
 
-def _read_document(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
-    from memento.codec import encode
-    from memento.intake.extractors import read_pieces
-    from memento.intake.redaction import Redaction, Redactor
-    from memento.model import Scope
-    from memento.settings import RedactionSettings
+def _call_function(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
+    from importlib import import_module
 
-    scope = Scope(job["tenant"], job["namespace"])
-    redaction = Redaction(Redactor(RedactionSettings(**job["redaction"]), Path(os.devnull)), lambda: scope)
-    found = read_pieces(Path(job["path"]), job["digest"], Path(job["name"]), redaction, job["type"])
-    write(encode(found))
+    module, _, name = job["function"].partition(":")
+    write(getattr(import_module(module), name)(**job["arguments"]))
 
 
 def _similarity_functions(tables: list[dict[str, Any]]) -> dict[Any, Any]:
@@ -257,7 +251,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
     "data": _collect_data,
     "upload": _try_upload,
     "rewrite": _rewrite_document,
-    "read document": _read_document,
+    "call": _call_function,
 }
 
 

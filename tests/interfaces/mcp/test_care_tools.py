@@ -14,6 +14,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from conftest import OFF
 from doors import text_of
 from memento.interfaces.mcp import catalogue
 from memento.python import Memento
@@ -197,6 +198,10 @@ IMPORTED = {
 }
 
 
+asks_intake = pytest.mark.skipif("intake" in OFF, reason="it asks intake")
+
+
+@asks_intake
 @pytest.mark.parametrize("form", IMPORTED)
 def test_a_text_is_taken_in_part_by_part_and_once(address: str, form: str) -> None:
     content, count, bad = IMPORTED[form]
@@ -212,6 +217,7 @@ def test_a_text_is_taken_in_part_by_part_and_once(address: str, form: str) -> No
     ask(address, script)
 
 
+@asks_intake
 def test_bad_rows_are_named_and_the_tags_of_good_ones_kept_there_and_back(address: str) -> None:
     table = 'id,content,tags\n1,"The sail, a red one, is torn.","sail,loft"\n2\n3,"open\n'
     fenced = "# Boat\n```sh\n# no heading\nmake sail\n```\n# Oars\nTwo."

@@ -264,9 +264,6 @@ OLD_NAMES: Mapping[str, str] = {
     "find-path": "show path",
     "ontology": "show ontology",
     **{old: f"care {old}" for old in ("disputes", "check", "compact", "rebuild", "settle", "forget-tagged", "retry")},
-    "watch": "files watch",
-    "index": "files index",
-    "memory-file": "files memory",
     "proposals": "inbox list",
     "accept": "inbox accept",
     "reject": "inbox reject",
@@ -283,7 +280,6 @@ OLD_NAMES: Mapping[str, str] = {
 NEW_GROUPS: Mapping[str, str] = {
     "show": "Show the tags, entities, links, sources, imports, changes, vocabulary and the map of the memory.",
     "care": "Check the memory, tidy it up, list and settle disputes.",
-    "files": "Take files in as they arrive, index a project, serve Claude's memory tool.",
     "inbox": "Decide about captured proposals, and see which notes still wait to be understood.",
 }
 

@@ -35,6 +35,7 @@ from memento.interfaces.cli.base import (
     common,
     main,
     open_memory,
+    owner_of,
     print_answer,
 )
 from memento.operations import PLUGGED, TABLE, Field, fields_of
@@ -197,18 +198,6 @@ COMMANDS: dict[str, Command] = {
         places={"proposals": "ID..."},
         fails_when=lambda answer: bool(answer["unknown"]),
     ),
-    "memory_file": Command(
-        path="memory-file",
-        view=lambda answer: answer["text"],
-        places={"command": "COMMAND"},
-        options={
-            "path": Option(metavar="PATH"),
-            "view_range": Option(metavar="LINE"),
-            "old_path": Option(metavar="PATH"),
-            "new_path": Option(metavar="PATH"),
-        },
-        fails_when=lambda answer: answer["failed"],
-    ),
     "list_tenants": Command(path="tenant list", view=views.show_tenants),
     "write_ahead_log": Command(path="log", view=views.show_log),
 }
@@ -239,9 +228,6 @@ BY_HAND: dict[str, str] = {
     "import_rdf": "import",
     "undo": "undo",
     "undo_import": "undo",
-    "adopt": "adopt",
-    "ingest": "ingest",
-    "index_project": "index",
     "probe_store": "store probe",
 }
 """
@@ -272,14 +258,19 @@ def add_plugins() -> None:
         plugin.refuse_clash("commands", dict.fromkeys(main.commands, "Memento"), (group,), of)
     for _, one in plugin.list_plugins():
         add_groups(plugin.list_groups(one), one.name)
-    LISTED["Plug-ins"] += tuple(owners)
     modules = plugin.collect("commands")
-    for module in modules.values():
+    for of, module in modules.items():
+        for command in main.commands.values():
+            if isinstance(command, ShellCommand) and command.callback.__module__ == module.__name__:
+                command.plugin = of
         COMMANDS.update(getattr(module, "COMMANDS", {}))
         BY_HAND.update(getattr(module, "BY_HAND", {}))
     register_all(PLUGGED)
     for of, module in modules.items():
         arrange_commands(getattr(module, "OLD_NAMES", {}), of)
+    listed = {name for names in LISTED.values() for name in names}
+    added = (name for name, one in main.commands.items() if owner_of(one) and not one.hidden and name not in listed)
+    LISTED["Plug-ins"] += tuple(added)
 
 
 def _register(name: str, command: Command) -> None:

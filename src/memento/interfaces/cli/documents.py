@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import zlib
 from collections.abc import Sequence
@@ -29,9 +28,7 @@ from memento.interfaces.cli.commands import filter_options, read_text_or_file
 from memento.interfaces.cli.views import (
     clean,
     shorten_id,
-    show_adoptable,
     show_import_undone,
-    show_ingested,
     show_migration,
     show_redacted,
     show_sync,
@@ -39,7 +36,6 @@ from memento.interfaces.cli.views import (
 )
 from memento.operations.base import fields_of
 from memento.operations.care import Migrate, Sync
-from memento.operations.intake import Adopt
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -182,11 +178,12 @@ def _describe_import(answer: dict[str, Any]) -> str:
         + (f", {answer['pending']:,} still to be understood." if answer["pending"] else ".")
         + show_redacted(answer)
         + _show_refused(answer["refused"])
-        + _show_way_back(answer["iri"])
+        + show_way_back(answer["iri"])
     )
 
 
-def _show_way_back(iri: str | None) -> str:
+def show_way_back(iri: str | None) -> str:
+    """Return a line that says how an import is undone; empty if nothing came of it."""
     return f"\n`memento undo {shorten_id(iri)}` takes all of it out again." if iri else ""
 
 
@@ -213,63 +210,6 @@ def _describe_trial(answer: dict[str, Any]) -> str:
     return "\n".join([*lines, "Nothing was written."]) + _show_refused(answer["refused"])
 
 
-@command("adopt")
-@click.argument(
-    "projects", metavar="[PROJECT]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False)
-)
-@click.option(
-    "--from", "agents", metavar="AGENT", multiple=True, help=f"{fields_of(Adopt)['agents'].sentence} May be repeated."
-)
-@click.option("--no-sessions", is_flag=True, help="Leave the sessions out.")
-@click.option("--yes", is_flag=True, help="Bring it in without asking.")
-@click.option(
-    "--user-home", metavar="DIR", type=click.Path(path_type=Path), help=fields_of(Adopt)["user_home"].sentence
-)
-def adopt_memories(
-    chosen: Chosen,
-    projects: tuple[Path, ...],
-    agents: tuple[str, ...],
-    no_sessions: bool,
-    yes: bool,
-    user_home: Path | None,
-) -> None:
-    """
-    Show what coding agents have written on this machine, and bring it in if you agree: rules, memory files, sessions.
-
-    Looks in your home folder and in each PROJECT; default the current folder.
-    """
-    asked = {
-        "projects": [str(one.absolute()) for one in projects or (Path.cwd(),)],
-        "agents": list(agents),
-        "sessions": not no_sessions,
-        "user_home": str((user_home or Path.home()).expanduser().absolute()),
-        "namespace": chosen.namespace,
-    }
-    with open_memory(chosen, "adopt") as memento:
-        with bar("Reading") as progress:
-            answer = call_operation(memento, "adopt", progress, **asked, apply=yes and chosen.as_json)
-        if chosen.as_json:
-            print_answer(chosen, answer, lambda: "")
-            return
-        click.echo(show_adoptable(answer))
-        fresh = sum(one["rows"] - one["known"] for one in answer["found"])
-        if not fresh:
-            click.echo("Nothing is new.")
-            return
-        is_asked = sys.stdin.isatty() and sys.stdout.isatty()
-        if not yes and not (is_asked and click.confirm(f"Bring in {fresh:,} notes?")):
-            click.echo("Nothing was written." + ("" if is_asked else " --yes brings it in."))
-            return
-        with bar("Bringing in") as progress:
-            done = call_operation(memento, "adopt", progress, **asked, apply=True)
-    click.echo(
-        f"{done['notes']:,} notes: {done['memories']:,} memories stored, {done['invalidated']:,} retired, "
-        f"{done['skipped']:,} skipped"
-        + (f", {done['pending']:,} still to be understood." if done["pending"] else ".")
-        + _show_way_back(done["iri"])
-    )
-
-
 @command("undo")
 @click.argument("iri", metavar="ID")
 def undo(chosen: Chosen, iri: str) -> None:
@@ -284,74 +224,6 @@ def undo(chosen: Chosen, iri: str) -> None:
             return
         answer = call_operation(memento, "undo", iri=iri, namespace=chosen.namespace)
     print_answer(chosen, answer, lambda: show_undone(answer))
-
-
-@command("ingest")
-@click.argument("file", metavar="PATH|URL")
-@click.option("--dry-run", is_flag=True, help="Show what would be ingested, and write nothing.")
-@click.option("--force", is_flag=True, help="Read unchanged documents again too.")
-@click.option(
-    "--exclude", multiple=True, metavar="NAME", help="Skip files, as '*.log' or 'docs/old/*'; may be repeated."
-)
-def ingest_files(chosen: Chosen, file: str, dry_run: bool, force: bool, exclude: tuple[str, ...]) -> None:
-    """Ingest a file, a folder or a web page: Markdown, text, source, HTML, PDF, pictures, tables; again, only what changed."""
-    from memento.codec import plain
-
-    with open_memory(chosen, "ingest") as memento, bar("Reading") as progress:
-        answer = plain(
-            memento.intake.ingest(
-                file, dry_run=dry_run, force=force, exclude=exclude, namespace=chosen.namespace, progress=progress
-            )
-        )
-    print_answer(chosen, answer, lambda: show_ingested(answer, dry_run))
-
-
-@command("watch")
-@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--once", is_flag=True, help="Ingest the files that are there, and exit.")
-def watch_folder(chosen: Chosen, folder: Path | None, once: bool) -> None:
-    """Ingest files as they arrive in FOLDER, and move them to `processed` in it; default the inbox of the settings."""
-    from memento.intake.inbox import drain_inbox, watch_inbox
-
-    named = chosen.settings().intake.inbox
-    inbox = (folder or Path(named or chosen.folder.path / "inbox")).expanduser().absolute()
-    taken = (drain_inbox if once else watch_inbox)(inbox, lambda path: _take_file(chosen, path))
-    if not once:
-        click.echo(f"Watching {inbox}; Ctrl-C ends it.", err=True)
-    for path, said, is_well in taken:
-        if chosen.as_json:
-            click.echo(json.dumps({"file": path.name, "done": is_well, "said": said}, ensure_ascii=False))
-        else:
-            click.echo(f"{path.name}: {said}" if is_well else f"{path.name} failed: {said}")
-
-
-def _take_file(chosen: Chosen, path: Path) -> tuple[str, Sequence[str]]:
-    """
-    Ingest one file of an inbox, and return the result and the rows that could not be read; the memory is open only for that
-    time, so that other processes can use it.
-    """
-    from memento.codec import plain
-
-    with open_memory(chosen, "watch") as memento:
-        if path.suffix.lower() in (".json", ".jsonl", ".ndjson", ".csv"):
-            done = memento.intake.import_files(path, namespace=chosen.namespace)
-            return f"{len(done.notes):,} rows, {done.memories:,} memories", done.refused
-        answer = plain(memento.intake.ingest(path, source="import", namespace=chosen.namespace))
-    return f"{answer['pieces']:,} pieces, {answer['memories']:,} memories" + show_redacted(answer).replace(
-        "\n", "; "
-    ), ()
-
-
-@command("index")
-@click.argument("folder", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--force", is_flag=True, help="Read the project again.")
-def index_folder(chosen: Chosen, folder: Path, force: bool) -> None:
-    """Index the project in FOLDER, once: its README, manifests, settings, and a tree of its files."""
-    from memento.codec import plain
-
-    with open_memory(chosen, "index") as memento:
-        answer = plain(memento.intake.index_project(str(folder), force=force, namespace=chosen.namespace))
-    print_answer(chosen, answer, lambda: show_ingested(answer))
 
 
 @command("backup")

@@ -157,22 +157,6 @@ def show_imports(found: Iterable[Json]) -> str:
     return "\n".join([*lines, "`memento undo ID` takes one out again."]) if lines else "Nothing was imported."
 
 
-def show_adoptable(answer: Json) -> str:
-    """Show what agents have written: a line for each agent and place, and below it the beginnings of what is new."""
-    lines = []
-    for one in answer["found"]:
-        known = f", {one['known']:,} known" if one["known"] else ""
-        lines.append(
-            f"{one['agent']:<12} {one['kind']:<9} {clean(one['place'])}: {one['files']:,} files, {one['rows']:,} notes{known}"
-        )
-        lines += [f"    {dim(clean(line))}" for line in one["lines"][:3]]
-    lines += [f"{count:>8,} left out: {clean(reason)}" for reason, count in answer["left_out"].items()]
-    lines += [f"         {dim(clean(name))}" for name in answer["names"][:5]]
-    return (
-        "\n".join([*lines, show_redacted(answer).strip()]).rstrip() if lines else "No agent has written anything here."
-    )
-
-
 def show_sources(found: Iterable[Json]) -> str:
     """Show for each memory its text, who said what and when, and what extracted the memory from it."""
     lines = []
@@ -477,25 +461,6 @@ def show_log(answer: list[Json]) -> str:
     """List what is accepted and not yet written."""
     lines = [f"{one['timestamp'][:19]}  {one['kind']:8}  {one['id']}  {one['error'] or ''}".rstrip() for one in answer]
     return "\n".join(lines) or "Nothing waits to be written."
-
-
-def show_ingested(answer: Json, is_trial: bool = False) -> str:
-    """Show what was ingested of a file, a folder or a page, and what was left out."""
-    counts = {
-        "new": answer["fresh"],
-        "changed": answer["changed"],
-        "unchanged": answer["unchanged"],
-        "gone": answer["gone"],
-        "still to be read": answer["left"],
-    }
-    lines = [f"{count:>8,} documents {name}" for name, count in counts.items() if count]
-    lines += [f"{count:>8,} left out: {reason}" for reason, count in answer["left_out"].items()]
-    lines += [f"           {clean(name)}" for name in answer["names"][:10]]
-    if is_trial:
-        lines.append(f"{answer['pieces']:>8,} pieces would be read. Nothing was written.")
-    else:
-        lines.append(f"{answer['memories']:>8,} memories stored, {answer['retired']:,} retired.")
-    return "\n".join([*lines, *map(clean, answer["remarks"])]) + show_redacted(answer)
 
 
 def show_migration(answer: Mapping[str, Any]) -> str:

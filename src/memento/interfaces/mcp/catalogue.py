@@ -89,15 +89,14 @@ def _arrange_groups(declared: Mapping[str, Sequence[Tool]]) -> Mapping[str, Sequ
     return {group: tuple(tool for listing, tool in tools if group in listing) for group in declared}
 
 
-GROUPS = _arrange_groups(
-    plugin.merge(
-        "tools",
-        {
-            "connectors": group_tools.CONNECTOR_TOOLS,
-            "care": group_tools.CARE_TOOLS,
-        },
-    )
+_DECLARED: Mapping[str, Sequence[Tool]] = plugin.merge(
+    "tools",
+    {
+        "connectors": group_tools.CONNECTOR_TOOLS,
+        "care": group_tools.CARE_TOOLS,
+    },
 )
+GROUPS = _arrange_groups(_DECLARED)
 """The tools that `MEMENTO_TOOLS` adds, by the group names that `settings.tool_groups` checks."""
 
 AT_PRESENT = "\n\nThe memory at present:\n"
@@ -114,8 +113,16 @@ def tools(groups: Sequence[str], *, left_out: Collection[str] = (), confirmation
     """
     default = DEFAULT if confirmation == "ask" else _pick_default(confirmation)
     added = (tool for group in groups for tool in GROUPS[group])
-    there = [tool for tool in added if all(PLUGGED.get(name_of(one)) not in left_out for one in tool.asks)]
+    there = [tool for tool in added if _list_owners(tool).isdisjoint(left_out)]
     return {tool.name: tool for tool in (*default, *there)}
+
+
+def _list_owners(tool: Tool) -> set[str | None]:
+    """Return the plug-ins that a tool needs: the one that declares it, and those whose operations it asks."""
+    declaring = {
+        of for group, of in plugin.name_owners("tools").items() if any(one is tool for one in _DECLARED.get(group, ()))
+    }
+    return declaring | {PLUGGED.get(name_of(one)) for one in tool.asks}
 
 
 def list_tools(groups: Sequence[str], configured: Settings | ClientSettings) -> dict[str, Tool]:

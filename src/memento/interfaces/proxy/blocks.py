@@ -42,7 +42,7 @@ from memento.interfaces.proxy.dialects import (
     splice_in,
 )
 from memento.model import CapturedTurn, Recalled, RecalledEntity, Recollection, Retired
-from memento.operations.intake import Capture
+from memento.operations.capture import Capture
 from memento.operations.recall import Recall
 from memento.retrieval.render import fit_block
 from memento.service import Context, handle

@@ -47,8 +47,8 @@ from memento.model import BelievedClaim, Described, GraphLink, GraphNode, Neighb
 from memento.ontology import load_terms
 from memento.operations import TABLE, Operation, list_operations
 from memento.operations.base import FILTERS, route_of, summary_of
+from memento.operations.capture import Proposals
 from memento.operations.care import ListTokens, Status
-from memento.operations.intake import Proposals
 from memento.operations.notes import Disputes, ListWaiting, Sources
 from memento.operations.recall import (
     Entities,

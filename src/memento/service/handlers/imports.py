@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import cast
 
 from memento.archive.forget import erase_notes
@@ -26,14 +25,10 @@ from memento.consolidation.task import (
     require_ttl,
     split_row,
 )
-from memento.errors import InputError, NotFound
+from memento.errors import NotFound
 from memento.graph.terms import to_own_quad
-from memento.intake.adoption import Find, find_files, list_agents, read_find, show_place
-from memento.intake.locations import LeftOut
 from memento.iris import IRI, MEM, TYPE, mint, parse_iri
 from memento.model import (
-    Adoptable,
-    Adopted,
     Change,
     Import,
     Imported,
@@ -43,9 +38,8 @@ from memento.model import (
     NoteRow,
     Scope,
 )
-from memento.operations import intake, notes
+from memento.operations import notes
 from memento.service.context import Context, handles
-from memento.service.handlers.intake import find_path
 from memento.service.handlers.notes import join_pieces
 from memento.service.understanding import take_batches
 
@@ -74,9 +68,9 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     if operation.dry_run:
         return Imported(notes=(), memories=0, invalidated=0, known=sum(known), lines=show_beginnings(fresh))
     came = [replace(row, source=row.source or "import") for row in rows]
-    began = None if operation.part_of else _begin_import(operation.origin, context)
+    began = None if operation.part_of else begin_import(operation.origin, context)
     iri = began.iri if began else cast(IRI, operation.part_of)
-    every = _note_rows(came, known, iri, scope, context, keep=not operation.consolidate, began=began)
+    every = note_rows(came, known, iri, scope, context, keep=not operation.consolidate, began=began)
     brought = any(one.note and not of for one, of in zip(every, known, strict=True))
     # Memories that existed before do not count for this import.
     counted = (replace(one, memories=(), invalidated=()) if of else one for one, of in zip(every, known, strict=True))
@@ -106,7 +100,7 @@ def show_beginnings(rows: Sequence[NoteRow]) -> tuple[str, ...]:
     return tuple(line if len(line) <= _LINE_CHARS else f"{line[: _LINE_CHARS - 1]}…" for line in lines)
 
 
-def _note_rows(
+def note_rows(
     rows: Sequence[NoteRow],
     known: Sequence[bool],
     iri: IRI,
@@ -166,7 +160,8 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
     )
 
 
-def _begin_import(source: str, context: Context) -> Import:
+def begin_import(source: str, context: Context) -> Import:
+    """Return the record of a new import, which is written with its first note."""
     return Import(iri=mint("import"), at=context.stores.clock(), source=source)
 
 
@@ -187,8 +182,8 @@ def _list_notes(iri: IRI, scope: Scope, context: Context) -> list[IRI]:
     return [to_own_quad(quad)[0] for quad in context.stores.graph.match(None, MEM.importedBy, iri, scope.graph)]
 
 
-@handles(intake.Imports)
-def list_imports(operation: intake.Imports, context: Context) -> tuple[ImportShown, ...]:
+@handles(notes.Imports)
+def list_imports(operation: notes.Imports, context: Context) -> tuple[ImportShown, ...]:
     """Look up the imports of the namespace."""
     scope = context.scope(operation.namespace)
     return tuple(
@@ -203,8 +198,8 @@ def list_imports(operation: intake.Imports, context: Context) -> tuple[ImportSho
     )
 
 
-@handles(intake.UndoImport)
-def undo_import(operation: intake.UndoImport, context: Context) -> ImportUndone:
+@handles(notes.UndoImport)
+def undo_import(operation: notes.UndoImport, context: Context) -> ImportUndone:
     """Let what an import had ended hold again, then erase in steps what it brought in, and at last its record."""
     scope, stores = context.scope(operation.namespace, "write"), context.stores
     iri = _require_import(operation.iri, scope, context)
@@ -226,89 +221,3 @@ def undo_import(operation: intake.UndoImport, context: Context) -> ImportUndone:
     _end_import(iri, scope, context)
     context.service.maps.record(scope, f"took out an import of {len(gone):,} notes")
     return ImportUndone(iri=iri, notes=len(gone), memories=memories, restored=len(restored))
-
-
-@handles(intake.Adopt)
-def adopt(operation: intake.Adopt, context: Context) -> Adopted:
-    """Look for what agents have written, show it, and note it if that is asked."""
-    context.require_own_machine("it reads files of this machine")
-    scope = context.scope(operation.namespace, "write")
-    if unknown := [one for one in operation.agents if one not in list_agents()]:
-        raise InputError(f"{unknown[0][:40]!r} is no agent that is known: choose from {', '.join(list_agents())}")
-    home = find_path(str(operation.user_home or "~"))
-    projects = [find_path(one) for one in operation.projects]
-    for folder in (home, *projects):
-        if not folder.is_dir():
-            raise InputError(f"{folder} is not a folder")
-    left_out = LeftOut()
-    finds = [
-        one
-        for one in find_files(home, projects, left_out)
-        if (not operation.agents or one.place.agent in operation.agents)
-        and (operation.sessions or one.place.kind != "sessions")
-    ]
-    redaction = context.begin_redaction(operation.namespace)
-    shown: list[Adoptable] = []
-    to_note: dict[bool, list[NoteRow]] = {True: [], False: []}
-    keys = set[str | None]()
-    looked = 0
-    for (place, root), group in groupby(finds, key=lambda one: (one.place, one.root)):
-        rows: list[NoteRow] = []
-        files = 0
-        for one in group:
-            looked += 1
-            if context.progress and not operation.apply:
-                context.progress(looked, len(finds))
-            try:
-                rows += [redaction.redact(row) for row in _read(one, context)]
-                files += 1
-            except InputError as error:
-                left_out.leave_out(one.shown, str(error))
-        rows = [row for row in rows if row.idempotency_key not in keys and not keys.add(row.idempotency_key)]  # type: ignore[func-returns-value]
-        known = find_known(rows, scope, context)
-        fresh = [row for row, is_known in zip(rows, known, strict=True) if not is_known]
-        to_note[place.kind != "sessions"] += fresh
-        if rows:
-            shown.append(
-                Adoptable(
-                    agent=place.agent,
-                    kind=place.kind,
-                    place=show_place(place, root),
-                    files=files,
-                    rows=len(rows),
-                    known=sum(known),
-                    lines=show_beginnings(fresh),
-                )
-            )
-    answer = Adopted(
-        found=tuple(shown),
-        redacted=redaction.close(is_trial=not operation.apply),
-        left_out=dict(left_out.reasons.most_common()),
-        names=tuple(left_out.names),
-    )
-    if not operation.apply or not any(to_note.values()):
-        return answer
-    began = _begin_import("adopt", context)
-    noted = [
-        one
-        for keep, rows in to_note.items()
-        for one in _note_rows(rows, [False] * len(rows), began.iri, scope, context, keep=keep, began=began)
-    ]
-    done = sum_up(noted)
-    return replace(
-        answer,
-        iri=began.iri if done.skipped < len(noted) else None,
-        notes=len(noted) - done.skipped,
-        memories=done.memories,
-        invalidated=done.invalidated,
-        skipped=done.skipped,
-        pending=done.pending,
-    )
-
-
-def _read(find: Find, context: Context) -> list[NoteRow]:
-    """Read a file as rows; raises `InputError` with the reason, also for a text that is over the limit."""
-    rows = read_find(find, context.settings.intake.file_bytes)
-    for row in rows:
-        context.require_text(row.content, "a part of it")
-    return rows

@@ -13,13 +13,13 @@ import numpy as np
 from memento import assets
 from memento.access import Access
 from memento.consolidation.amend import settle_dispute
-from memento.errors import GraphError, InputError, ModelError
+from memento.errors import GraphError, InputError, ModelError, NotFound
 from memento.iris import IRI, MEM, named_iri, parse_graph_name
 from memento.llm import Chat, Prompt, chats_of
 from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
+from memento.operations import find_operation
 from memento.operations import sessions as operations
 from memento.operations.graphs import Query
-from memento.operations.intake import IndexProject
 from memento.operations.recall import Recall
 from memento.overview import (
     MOST_CHARS,
@@ -31,9 +31,8 @@ from memento.overview import (
 from memento.rank import MIDDLING, age_importance
 from memento.retrieval.render import as_list
 from memento.search.nodes import walk_memories
-from memento.service.context import Context, Service, handles
+from memento.service.context import Context, Service, find_handler, handles
 from memento.service.handlers import graphs
-from memento.service.handlers.intake import index_project
 from memento.service.handlers.recall import peek
 from memento.service.handlers.recall import recall as recall_memories
 from memento.strength import importances
@@ -53,7 +52,12 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
     """Gather the memories that a session starts from."""
     scope, is_new = context.scope(operation.namespace), False
     if operation.folder is not None:
-        indexed = index_project(IndexProject(operation.folder, namespace=operation.namespace), context)
+        try:
+            index = find_operation("index_project")(operation.folder, namespace=operation.namespace)
+            handler = find_handler(type(index), context.settings)
+        except NotFound as error:
+            raise InputError(f"folder cannot be given: {error}") from error
+        indexed = handler(index, context)
         is_new = bool(indexed.fresh)
     if operation.query is None:
         found = _list_important(operation.limit, scope, context)

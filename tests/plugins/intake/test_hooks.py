@@ -22,7 +22,9 @@ from doors import serving
 from kept import keep
 from memento.intake.capture import Journal
 from memento.interfaces.cli import main
-from memento.interfaces.cli.clients import CLIENTS, Hooks, _edit_hooks
+from memento.interfaces.cli.clients import CLIENTS, Hooks
+from memento.plugins.intake.hooks import edit_hooks
+from memento.plugins.intake.payloads import read_payload
 from memento.python import Memento, open_memento
 from memento.settings import CaptureSettings
 
@@ -198,9 +200,9 @@ def test_whatever_others_have_there_comes_back_after_an_install(events: dict[str
     there = {"other": other, **({"hooks": events} if events else {})}
     before = json.dumps(there)
     calls = {name: f"/bin/memento hook run {does} --client claude-code" for name, does in hooks.events.items()}
-    installed = _edit_hooks(before, hooks, calls, Path("settings.json"))
-    assert _edit_hooks(installed, hooks, calls, Path("settings.json")) == installed
-    assert json.loads(_edit_hooks(installed, hooks, {}, Path("settings.json"))) == there
+    installed = edit_hooks(before, hooks, calls, Path("settings.json"))
+    assert edit_hooks(installed, hooks, calls, Path("settings.json")) == installed
+    assert json.loads(edit_hooks(installed, hooks, {}, Path("settings.json"))) == there
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
@@ -286,3 +288,37 @@ def test_a_session_begins_with_what_is_remembered_and_is_captured_as_it_ends(som
             ("claude-code", "hook:stop", "Claude"),
             ("cursor", "hook:prompt", None),
         ]
+
+
+NAMED = {"session_id": "s", "turn_id": "t"}
+BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "a", "stderr": "b"}}
+WRITE = {"tool_name": "write_file", "tool_input": {"path": "a"}, "tool_response": {"llmContent": [{"text": "a"}]}}
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "payload", "said"),
+    [
+        ("codex", "prompt", {**NAMED, "prompt": "Hi."}, [("user", "Hi.", "t:user")]),
+        ("codex", "stop", {**NAMED, "last_assistant_message": "Ok."}, [("assistant", "Ok.", "t:assistant")]),
+        (
+            "gemini",
+            "stop",
+            {"session_id": "s", "prompt": "Hi.", "prompt_response": "Ok."},
+            [("user", "Hi.", None), ("assistant", "Ok.", None)],
+        ),
+        (
+            "cursor",
+            "stop",
+            {"conversation_id": "s", "generation_id": "g", "text": "Ok."},
+            [("assistant", "Ok.", "g:assistant")],
+        ),
+        ("claude-code", "tool", {"session_id": "s", **BASH}, [("tool", "a\nb", None)]),
+        ("gemini", "tool", {"session_id": "s", **WRITE}, [("tool", "a", None)]),
+    ],
+)
+def test_what_each_client_tells_is_read(
+    client: str, event: str, payload: dict[str, object], said: list[tuple[str, str, str | None]]
+) -> None:
+    session, turns = read_payload(payload, client, event)
+    assert session == "s"
+    assert [(one.role, one.text, one.turn) for one in turns] == said

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Literal
 
 from memento.errors import InputError
-from memento.intake.importers import FRONT_MATTER, harvest, harvest_transcript, make_note
-from memento.intake.locations import GENERATED, LeftOut, read_bytes
-from memento.intake.memory_files import cut_file
+from memento.intake.importers import harvest, make_note
 from memento.intake.rows import decode_text
 from memento.model import NoteRow
+from memento.plugins.intake.locations import GENERATED, LeftOut, read_bytes
+from memento.plugins.intake.memory_files import cut_file
+from memento.plugins.intake.programs import FRONT_MATTER, harvest_transcript
 
 Kind = Literal["rules", "memory", "sessions"]
 

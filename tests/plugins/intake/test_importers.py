@@ -11,7 +11,7 @@ import pytest
 
 from doors import serving
 from memento.errors import InputError
-from memento.intake.importers import SOURCES, harvest
+from memento.intake.importers import harvest, list_sources
 from memento.model import NoteRow
 from memento.python import Client, Memento
 
@@ -389,7 +389,7 @@ def test_days_are_those_that_notes_name(folder: Path) -> None:
 
 
 def test_every_source_has_a_sample() -> None:
-    assert {*FILES, "okf"} == set(SOURCES)  # a bundle is a folder, and is tried where bundles are
+    assert {*FILES, "okf"} == set(list_sources())  # a bundle is a folder, and is tried where bundles are
 
 
 def test_a_folder_is_read_file_by_file_and_secrets_are_left_where_they_are(folder: Path) -> None:

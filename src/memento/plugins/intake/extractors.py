@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -25,12 +26,14 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from memento.codec import encode
 from memento.errors import InputError
-from memento.intake.code import ENDINGS, MISSING, parse_code
-from memento.intake.importers import FRONT_FIELD, FRONT_MATTER
-from memento.intake.redaction import Redaction
+from memento.intake.redaction import Redaction, Redactor
 from memento.intake.rows import LINE_CHARS, split_paragraphs
-from memento.model import CodeType
+from memento.model import CodeType, Scope
+from memento.plugins.intake.code import ENDINGS, MISSING, parse_code
+from memento.plugins.intake.programs import FRONT_FIELD, FRONT_MATTER
+from memento.settings import RedactionSettings
 
 PIECE_WORDS = 250
 """The most words of a piece: about what the embedder reads at once."""
@@ -113,6 +116,22 @@ class Pieces:
     imports: tuple[str, ...] = ()
     remark: str = ""
     secrets: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_document(
+    path: str, digest: str, name: str, type: str, redaction: Mapping[str, Any], tenant: str, namespace: str
+) -> bytes:
+    """
+    Read a document as `read_pieces` does, in a worker, and return the pieces as JSON.
+
+    Args:
+        type: as `media` there.
+        redaction: the settings of redaction.
+        tenant, namespace: where the pieces go.
+    """
+    scope = Scope(tenant, namespace)
+    redacting = Redaction(Redactor(RedactionSettings(**redaction), Path(os.devnull)), lambda: scope)
+    return encode(read_pieces(Path(path), digest, Path(name), redacting, type))
 
 
 def read_pieces(path: Path, digest: str, name: Path, redaction: Redaction, media: str = "") -> Pieces:

@@ -65,7 +65,7 @@ class Piece:
 
     @classmethod
     def from_row(cls, row: Row) -> Piece:
-        """Build a piece from a row of `intake/pieces`."""
+        """Build a piece from a row of the query `pieces`."""
         return cls(
             memory=cast(IRI, row["memory"]),
             content=str(row["content"]),

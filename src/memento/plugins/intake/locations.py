@@ -25,7 +25,7 @@ from urllib.parse import urljoin, urlsplit
 from memento.errors import GraphError, InputError
 from memento.intake.redaction import raise_if_secret_file
 from memento.network import connect, remaining_s
-from memento.settings import IntakeSettings
+from memento.plugins.intake.settings import IntakeSettings
 
 GENERATED = frozenset(
     [

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.errors import InputError
-from memento.intake.memory_files import Refusal, cut_file, resolve_path
+from memento.plugins.intake.memory_files import Refusal, cut_file, resolve_path
 from memento.python import Memento, MemoryTool, open_memento
 
 PATH = "/memories/work/notes.txt"
@@ -240,3 +240,17 @@ def test_the_runner_of_the_sdk_calls_it(shared: Memento) -> None:
     assert said.content[0].to_dict()["text"] == "Done."
     assert Provider.asked[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
     assert "USER has a cat called Mia" in json.dumps(Provider.asked[1]["messages"][-1])
+
+
+def test_a_file_is_edited_during_an_import(memento: Memento) -> None:
+    answers: list[bool] = []
+
+    def create() -> None:
+        answers.append(memento.intake.memory_file("create", path=PATH, file_text=TEXT).failed)
+
+    with memento.service.importing:
+        thread = threading.Thread(target=create, daemon=True)
+        thread.start()
+        thread.join(60.0)
+
+    assert answers == [False]

@@ -1,4 +1,4 @@
-"""Operations that read in files, folders, pages, and what was said in sessions."""
+"""Operations that read in files, folders, pages, and what agents have written on this machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from memento.operations.base import File, Interface, Iri, Limit, Offset, Operation, Right, Text
+from memento.operations.base import File, Interface, Operation, Right, Text
+from memento.operations.notes import WHOSE
 
 if TYPE_CHECKING:
-    from memento import model
+    from memento.plugins.intake import nouns
+
+NOUNS = "memento.plugins.intake.nouns"
 
 
-class Ingest(Operation["model.Ingested"], frozen=True):
+class Ingest(Operation["nouns.Ingested"], frozen=True):
     """
     Ingest a file, all files of a folder, or a page: Markdown, text, source, HTML, PDF, pictures, tables.
 
@@ -28,6 +31,7 @@ class Ingest(Operation["model.Ingested"], frozen=True):
 
     route: ClassVar[str] = "POST /memory/ingest"
     reports_progress: ClassVar[bool] = True
+    over_http: ClassVar[str] = "memento.plugins.intake.portions:ingest_in_portions"
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (413, 415)
@@ -49,7 +53,7 @@ class Ingest(Operation["model.Ingested"], frozen=True):
     ) = None
 
 
-class IndexProject(Operation["model.Ingested"], frozen=True):
+class IndexProject(Operation["nouns.Ingested"], frozen=True):
     """
     Ingest a project's description of itself: README, manifests and settings, 5,000 characters each, and a tree of two levels.
 
@@ -69,7 +73,7 @@ class IndexProject(Operation["model.Ingested"], frozen=True):
     force: Annotated[bool, Meta(description="read it again")] = False
 
 
-class MemoryFile(Operation["model.FileAnswer"], frozen=True):
+class MemoryFile(Operation["nouns.FileAnswer"], frozen=True):
     """
     Run a command of Claude's memory tool on the files below `/memories`.
 
@@ -108,12 +112,7 @@ class MemoryFile(Operation["model.FileAnswer"], frozen=True):
     new_path: Annotated[str, Meta(description="rename: the new path")] | None = None
 
 
-_WHOSE: Mapping[Interface, str] = {
-    "mcp": "what comes in from other programs, and goes again, is for the user to decide",
-}
-
-
-class Adopt(Operation["model.Adopted"], frozen=True):
+class Adopt(Operation["nouns.Adopted"], frozen=True):
     """
     Find what Claude Code, Codex, Gemini, Cursor, Windsurf, Cline and Copilot have written on this machine; with `apply`, note it.
 
@@ -131,7 +130,7 @@ class Adopt(Operation["model.Adopted"], frozen=True):
     right: ClassVar[Right] = "write"
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
+    absent: ClassVar[Mapping[Interface, str]] = WHOSE
 
     projects: Annotated[
         Sequence[str], Meta(description="the folders of projects to look in, by absolute path", extra={"is_path": True})
@@ -148,121 +147,3 @@ class Adopt(Operation["model.Adopted"], frozen=True):
     ] = ()
     sessions: Annotated[bool, Meta(description="false leaves the sessions out")] = True
     apply: Annotated[bool, Meta(description="true notes what was found; else nothing is written")] = False
-
-
-class Imports(Operation["tuple[model.ImportShown, ...]"], frozen=True):
-    """List the imports of the namespace of which something is left, newest first."""
-
-    route: ClassVar[str] = "GET /memory/imports"
-    is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
-
-
-class UndoImport(Operation["model.ImportUndone"], frozen=True):
-    """
-    Take out again all that one import brought in: its notes and their memories are erased, and what they had ended holds again.
-
-    The same can be imported again afterwards.
-
-    Raises:
-        NotFound: this namespace has no such import.
-    """
-
-    route: ClassVar[str] = "POST /memory/imports/{iri}/undo"
-    reports_progress: ClassVar[bool] = True
-    right: ClassVar[Right] = "write"
-    is_destructive: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (404, 415)
-    absent: ClassVar[Mapping[Interface, str]] = _WHOSE
-
-    iri: Annotated[Iri, Meta(description="the import, as `imports` lists it")]
-
-
-_SESSIONS: Mapping[Interface, str] = {
-    "mcp": "hooks and the proxy send what was said; a model writes notes itself",
-}
-_YES: Mapping[Interface, str] = {
-    "mcp": "what is captured is for the user to accept, not for a model",
-}
-
-
-class Capture(Operation["model.Capturing"], frozen=True):
-    """
-    Send what was said in a session; it is noted, proposed to the user, or skipped, as `capture` is set for the namespace.
-
-    What is to be kept is queued in a journal and noted in the background. Read-only tool calls, answers shorter than 50 characters,
-    what the user does not want kept and what was sent before are skipped; the answer counts them by reason.
-
-    Raises:
-        BackendError: the journal cannot be written.
-    """
-
-    route: ClassVar[str] = "POST /memory/capture"
-    right: ClassVar[Right] = "write"
-    is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (413, 415)
-    absent: ClassVar[Mapping[Interface, str]] = {**_SESSIONS, "cli": "`memento hook run` reads what a client sends"}
-
-    session: Annotated[Text, Meta(description="the client's name for the session")]
-    turns: Annotated[
-        Sequence[model.CapturedTurn],
-        Meta(description="what was said, in order", extra={"fails_apart": True}),
-    ]
-    client: Annotated[Text, Meta(description="the program that sends it, such as `claude-code`")] = "client"
-    event: Annotated[Text, Meta(description="the event it sends it for: prompt, stop, compact, tool or proxy")] = "stop"
-
-
-class Proposals(Operation["tuple[model.Proposal, ...]"], frozen=True):
-    """List the captured texts of the namespace that wait for approval, oldest first."""
-
-    route: ClassVar[str] = "GET /memory/proposals"
-    is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = _YES
-
-    limit: Limit = 100
-    offset: Offset = 0
-
-
-class AcceptProposals(Operation["model.Decided"], frozen=True):
-    """
-    Approve captured texts, which are then noted: some proposals, or all of the namespace.
-
-    Raises:
-        BackendError: store, embedder or journal failed; what was not noted still waits.
-    """
-
-    route: ClassVar[str] = "POST /memory/proposals/accept"
-    right: ClassVar[Right] = "write"
-    is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = _YES
-
-    proposals: Annotated[Sequence[str], Meta(description="ids of the proposals; default none")] = ()
-    every: Annotated[bool, Meta(description="all proposals of the namespace")] = False
-
-
-class RejectProposals(Operation["model.Decided"], frozen=True):
-    """Delete captured texts that wait for approval: some proposals, or all of the namespace; they are not proposed again."""
-
-    route: ClassVar[str] = "POST /memory/proposals/reject"
-    right: ClassVar[Right] = "write"
-    is_idempotent: ClassVar[bool] = True
-    is_destructive: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (415,)
-    absent: ClassVar[Mapping[Interface, str]] = _YES
-
-    proposals: Annotated[Sequence[str], Meta(description="ids of the proposals; default none")] = ()
-    every: Annotated[bool, Meta(description="all proposals of the namespace")] = False
-
-
-class WriteAheadLog(Operation["tuple[model.LogEntry, ...]"], frozen=True):
-    """
-    List the accepted writes of the namespace that are not done yet: notes that wait to be understood, and captured texts.
-
-    Each is on disk; the next start replays it, and `retry` does so at once. An entry leaves the log with the write that completes
-    it.
-    """
-
-    route: ClassVar[str] = "GET /memory/log"
-    is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento_status` counts the notes that wait"}

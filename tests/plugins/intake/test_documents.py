@@ -18,12 +18,13 @@ from conftest import OFFLINE
 from doors import serving
 from memento.access import Access
 from memento.errors import Forbidden, InputError
-from memento.intake.extractors import cut_pieces, extract
-from memento.intake.locations import LeftOut, list_files
 from memento.intake.redaction import Redactor
 from memento.iris import graph_iri
-from memento.model import Ingested
-from memento.operations import intake
+from memento.plugins.intake import operations as intake
+from memento.plugins.intake.extractors import cut_pieces, extract
+from memento.plugins.intake.locations import LeftOut, list_files
+from memento.plugins.intake.nouns import Ingested
+from memento.plugins.intake.settings import IntakeSettings
 from memento.python import Client, Memento, open_memento
 from memento.settings import RedactionSettings
 
@@ -355,13 +356,13 @@ def test_a_file_that_is_named_alone_and_cannot_be_read_says_why(
     name: str, data: bytes, reason: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     memento: Memento = request.getfixturevalue("memento")
-    object.__setattr__(memento.settings.intake, "file_bytes", 1_000_000)
+    object.__setattr__(memento.settings.of(IntakeSettings), "file_bytes", 1_000_000)
     (tmp_path / name).write_bytes(data)
 
     with pytest.raises(InputError, match=reason):
         memento.intake.ingest(tmp_path / name)
 
-    object.__setattr__(memento.settings.intake, "file_bytes", 67_108_864)
+    object.__setattr__(memento.settings.of(IntakeSettings), "file_bytes", 67_108_864)
     assert contents(memento) == []
 
 
@@ -413,7 +414,7 @@ def test_folders_that_programs_make_and_excluded_names_are_passed_over(tmp_path:
 
 
 def test_code_is_read_as_text_where_no_grammar_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memento.intake.extractors.parse_code", lambda *given: None)
+    monkeypatch.setattr("memento.plugins.intake.extractors.parse_code", lambda *given: None)
 
     found = extract(b"def a():\n    pass\n\n\ndef b():\n    pass\n", Path("a.py"), str)
 
@@ -441,6 +442,10 @@ def test_the_graph_has_the_documents_of_its_namespace_alone(memento: Memento, tm
 
     assert done.fresh == 1
     assert (
-        len(memento.service.stores.graph.select("intake/documents", [graph_iri("local", "one")], beginning=str(folder)))
+        len(
+            memento.service.stores.graph.select(
+                "plugins/intake/documents", [graph_iri("local", "one")], beginning=str(folder)
+            )
+        )
         == 1
     )

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from doors import serving
 from memento.errors import InputError
-from memento.intake.inbox import drain_inbox, watch_inbox
-from memento.intake.locations import fetch_page
 from memento.intake.rows import parse_rows
 from memento.interfaces.cli import main
+from memento.plugins.intake.inbox import drain_inbox, watch_inbox
+from memento.plugins.intake.locations import fetch_page
+from memento.plugins.intake.settings import IntakeSettings
 from memento.python import Memento
-from memento.settings import IntakeSettings
 
 PAGE = (
     b"<html><head><title>Moss</title></head><body><article><h1>Moss</h1>" + b"<p>Moss grows on the north side.</p>" * 9
@@ -58,7 +59,7 @@ OPEN = IntakeSettings(private_urls=True, url_bytes=10_000, url_s=5.0)
 
 
 def test_a_page_is_fetched_once_and_again_when_it_has_changed(memento: Memento, pages: str) -> None:
-    object.__setattr__(memento.service.settings, "intake", OPEN)
+    memento.service.settings = memento.service.settings.having(OPEN)
     first = memento.intake.ingest(f"{pages}/moved")
     again = memento.intake.ingest(f"{pages}/moved")
     [said] = memento.list()
@@ -124,6 +125,14 @@ def test_files_are_taken_in_as_they_come_and_moved(memento: Memento, tmp_path: P
     assert sorted(one.name for one in (inbox / "processed").iterdir()) == ["first.md", "second.txt"]
     assert "it is no whole PDF" in (inbox / "failed" / "broken.pdf.reason").read_text()
     assert sorted(one.content for one in memento.list()) == ["The first file.", "The second file."]
+
+
+def test_a_path_that_is_not_there_is_named(memento: Memento, tmp_path: Path) -> None:
+    with serving(memento):
+        done = CliRunner().invoke(main, ["--home", str(tmp_path / "home"), "ingest", "nowhere"], prog_name="memento")
+
+    assert done.exit_code in (1, 2) and done.stdout == ""
+    assert done.stderr.startswith("memento: ") and "nowhere" in done.stderr
 
 
 def test_the_commands_take_in_and_say_what_came_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

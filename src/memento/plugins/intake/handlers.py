@@ -1,29 +1,31 @@
 """
-Answer the operations that ingest files, folders, pages, and what was said in sessions.
+Answer the operations that ingest files, folders and pages, and what agents have written on this machine.
 
-*Flow:* find the files (`intake/locations.py`) → read them, redact secrets, split them (`intake/extractors.py`) → plan
-(`intake/documents.py`) → note the pieces like the rows of an import → record in one change that the document was read.
+*Flow:* find the files (`locations`, `adoption`) → read them, redact secrets, split them (`extractors`) → plan (`documents`) → note
+the pieces like the rows of an import → record in one change that the document was read.
 """
 
 from __future__ import annotations
 
-import logging
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
-from memento.access import OWNER
 from memento.codec import decode
-from memento.consolidation import queue
 from memento.consolidation.context import load_statements
-from memento.consolidation.task import make_tasks
-from memento.errors import BackendError, InputError, TimedOut, TooLong, TooMuch
+from memento.errors import InputError, TimedOut, TooLong, TooMuch
 from memento.graph.mapping import node_or_none
-from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
-from memento.intake.documents import (
+from memento.intake.redaction import Redaction
+from memento.iris import IRI, namespace_of
+from memento.model import CodeEntity, Document, Noted, NoteRow, Scope
+from memento.plugins.intake import operations
+from memento.plugins.intake.adoption import Find, find_files, list_agents, read_find, show_place
+from memento.plugins.intake.documents import (
     Piece,
     Reading,
     Revision,
@@ -34,30 +36,15 @@ from memento.intake.documents import (
     finish_revision,
     plan_revision,
 )
-from memento.intake.extractors import Pieces, cut_pieces
-from memento.intake.locations import LeftOut, Page, fetch_page, is_url, list_files, read_bytes
-from memento.intake.memory_files import ROOT, Refusal, cut_file, run_command
-from memento.intake.redaction import Redaction
-from memento.iris import IRI, namespace_of
-from memento.model import (
-    Capturing,
-    CodeEntity,
-    Decided,
-    Document,
-    FileAnswer,
-    Ingested,
-    LogEntry,
-    Noted,
-    Proposal,
-    Scope,
-)
-from memento.operations import intake as operations
-from memento.service.context import Context, Service, handles
-from memento.service.handlers.notes import join_pieces
+from memento.plugins.intake.extractors import Pieces, cut_pieces
+from memento.plugins.intake.locations import LeftOut, Page, fetch_page, is_url, list_files, read_bytes
+from memento.plugins.intake.memory_files import ROOT, Refusal, cut_file, run_command
+from memento.plugins.intake.nouns import Adoptable, Adopted, FileAnswer, Ingested
+from memento.plugins.intake.settings import IntakeSettings
+from memento.service.context import Context, handles
+from memento.service.handlers.imports import begin_import, find_known, note_rows, show_beginnings, sum_up
 from memento.service.understanding import take_batches
-from memento.sparql.jobs import CLIENT, ReadDocument
-
-logger = logging.getLogger(__name__)
+from memento.sparql.jobs import CLIENT, Call
 
 _BATCH = 64
 """Pieces in a batch, which may come from several documents; progress is reported after each batch."""
@@ -166,7 +153,7 @@ class _Intake:
         documents = {iri: node_or_none(Document, iri, said[iri]) for iri in said}
         named = [one.file for one in documents.values() if one and one.file]
         files = load_statements(named, self.scope, self.context.stores)
-        rows = graph.select("intake/pieces", [self.scope.graph], document=list(iris))
+        rows = graph.select("plugins/intake/pieces", [self.scope.graph], document=list(iris))
         pieces: dict[IRI, list[Piece]] = {}
         for row in rows:
             pieces.setdefault(cast(IRI, row["document"]), []).append(Piece.from_row(row))
@@ -194,7 +181,7 @@ class _Intake:
 def ingest(operation: operations.Ingest, context: Context) -> Ingested:
     """Ingest a file, a folder or a page."""
     context.require_own_machine("it reads files of this machine, or fetches a page")
-    scope, settings = context.scope(operation.namespace, "write"), context.settings.intake
+    scope, settings = context.scope(operation.namespace, "write"), context.settings.of(IntakeSettings)
     if operation.source is not None:
         context.require_text(operation.source, "source")
     if is_url(operation.file):
@@ -242,7 +229,7 @@ def ingest(operation: operations.Ingest, context: Context) -> Ingested:
 def _ingest_page(operation: operations.Ingest, scope: Scope, context: Context) -> Ingested:
     _raise_if_secret(operation.file, context)
     intake = _begin(operation, operation.file, scope, context)
-    page: Page = fetch_page(operation.file, context.settings.intake)
+    page: Page = fetch_page(operation.file, context.settings.of(IntakeSettings))
     _raise_if_secret(page.url, context)
     digest = digest_bytes(page.data)
     known = intake.known.get(operation.file)
@@ -271,7 +258,7 @@ def _begin(
     scope: Scope,
     context: Context,
 ) -> _Intake:
-    rows = context.stores.graph.select("intake/documents", [scope.graph], beginning=beginning)
+    rows = context.stores.graph.select("plugins/intake/documents", [scope.graph], beginning=beginning)
     known = {
         str(row["name"]): _Known(
             iri=cast(IRI, row["document"]), form=str(row["form"]), digest=str(row["digest"]), is_gone="ended" in row
@@ -291,14 +278,17 @@ def _read_pieces(path: Path, digest: str, name: Path, intake: _Intake, media: st
         InputError: with the reason only.
     """
     context = intake.context
-    job = ReadDocument(
-        path=str(path),
-        digest=digest,
-        name=str(name),
-        type=media,
-        redaction=asdict(context.service.redactor.settings),
-        tenant=intake.scope.tenant,
-        namespace=intake.scope.namespace,
+    job = Call(
+        function="memento.plugins.intake.extractors:read_document",
+        arguments={
+            "path": str(path),
+            "digest": digest,
+            "name": str(name),
+            "type": media,
+            "redaction": asdict(context.service.redactor.settings),
+            "tenant": intake.scope.tenant,
+            "namespace": intake.scope.namespace,
+        },
         seconds=_READ_S,
     )
     try:
@@ -426,7 +416,7 @@ def index_project(operation: operations.IndexProject, context: Context) -> Inges
         try:
             if one.is_symlink():
                 raise InputError("it is a link")
-            data, _ = read_bytes(one, context.settings.intake.file_bytes)
+            data, _ = read_bytes(one, context.settings.of(IntakeSettings).file_bytes)
             found = _read_pieces(one, digest_bytes(data), one, intake)
             texts.append(f"{one.name} of the project {folder.name}:\n\n" + "\n\n".join(found.pieces)[:_MANIFEST_CHARS])
         except InputError as error:
@@ -457,6 +447,13 @@ _FILES = "memory:"
 _MEMORY_FILE = "memory-file"
 
 
+class _Editing:
+    """The lock for editing a file of the memory tool, from reading it to writing it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
 @handles(operations.MemoryFile)
 def run_file_command(operation: operations.MemoryFile, context: Context) -> FileAnswer:
     """Run a command of the memory tool, and note the new text of its files."""
@@ -467,7 +464,7 @@ def run_file_command(operation: operations.MemoryFile, context: Context) -> File
             context.require_text(getattr(operation, name) + ".", name)
     if is_reading:
         return _run_on_files(operation, scope, context)
-    with context.service.editing:
+    with context.service.keep(_Editing).lock:
         return _run_on_files(operation, scope, context)
 
 
@@ -477,7 +474,7 @@ def _run_on_files(operation: operations.MemoryFile, scope: Scope, context: Conte
     graph = context.stores.graph
 
     def read(path: str) -> str:
-        rows = graph.select("intake/file_text", [scope.graph], document=files[path])
+        rows = graph.select("plugins/intake/file_text", [scope.graph], document=files[path])
         return "".join(str(row["text"]) for row in rows)
 
     try:
@@ -505,150 +502,87 @@ def _run_on_files(operation: operations.MemoryFile, scope: Scope, context: Conte
     return FileAnswer(text=outcome.said, memories=intake.done.memories, retired=intake.done.retired)
 
 
-_AWAY_S = 60.0
-"""Seconds until entries are tried again whose store was unavailable."""
-_LOOK_S = 2.0
-"""Seconds between two looks at the journal, since hooks write to it without notifying the service."""
-
-
-@handles(operations.Capture)
-def capture(operation: operations.Capture, context: Context) -> Capturing:
-    """Write the parts of a session that are to be stored into the journal."""
+@handles(operations.Adopt)
+def adopt(operation: operations.Adopt, context: Context) -> Adopted:
+    """Look for what agents have written, show it, and note it if that is asked."""
+    context.require_own_machine("it reads files of this machine")
     scope = context.scope(operation.namespace, "write")
-    done = keep_turns(operation, scope, context.settings.capture, context.service.journal)
-    if done.kept and done.mode == "on":
-        context.service.capturer.wake()
-    return done
-
-
-def take_captured(service: Service) -> float | None:
-    """Note a batch of waiting entries of the journal; return the seconds until the next look."""
-    if service.degraded or not service.journal.list_waiting():
-        return _LOOK_S if service.settings.capture.is_on else None
-    with service.journal.taking() as is_ours:
-        return _take_some(service) if is_ours else _LOOK_S
-
-
-def _take_some(service: Service) -> float | None:
-    waiting = [one for one in service.journal.list_waiting() if one.state == "waiting"]
-    if not waiting:
-        return _LOOK_S if service.settings.capture.is_on else None
-    batch = waiting[:BATCH]
-    modes = {one.id: service.settings.capture.find_mode(one.namespace) for one in batch}
-    if proposed := [one.id for one in batch if modes[one.id] != "on"]:
-        service.journal.propose(proposed)
-    for one in batch:
-        if service.capturer.stopping.is_set():
-            return None
-        if modes[one.id] == "on":
-            try:
-                _note_captured(one, service)
-            except BackendError as error:  # the store or a model is unavailable: the entries wait
-                logger.warning("capture.put-off", extra={"error": type(error).__name__})
-                return _AWAY_S
-    return 0.0 if len(waiting) > len(batch) else _LOOK_S
-
-
-def _note_captured(captured: Captured, service: Service) -> Noted:
-    """Note an entry of the journal and remove it; an entry that cannot become a note is removed too."""
-    context = service.context(replace(OWNER, tenant=captured.tenant))
-    scope = context.scope(captured.namespace, "write")
-    if captured.keep and _is_told_already(captured, scope, context):
-        service.journal.remove_entries([captured.id], "known")
-        return Noted(note=None, skipped="it is already known")
-    tasks = make_tasks(
-        captured.row, scope, captured.at, service.zone, service.settings.consolidation, keep=captured.keep
-    )
-    try:
-        noted = [one for batch in take_batches([tasks], scope, context.service) for one in batch]
-    except InputError as error:
-        service.journal.remove_entries([captured.id], "refused")
-        return Noted(note=None, skipped=str(error))
-    service.journal.remove_entries([captured.id], "noted")
-    return join_pieces(noted)
-
-
-def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
-    """Tell whether a current memory is almost the same: tools repeat themselves."""
-    vectors = context.embed_question(captured.row.content)
-    context.stores.indexes.bring(scope.memory_graphs, texts=[captured.row.content])
-    with context.stores.indexes.lock:
-        indexes = context.stores.indexes
-        current = indexes.nodes.current(scope.memory_graphs, now=context.stores.clock())
-        _, cosines = indexes.vectors["memory"].near(vectors, 1, current)
-    least = ALIKE_HIGH if captured.row.priority == "high" else ALIKE
-    return bool(cosines.size) and float(cosines[0]) >= least
-
-
-@handles(operations.Proposals)
-def list_proposals(operation: operations.Proposals, context: Context) -> tuple[Proposal, ...]:
-    """Look up the proposals that wait for approval."""
-    context.require_page(operation.limit, operation.offset)
-    waiting = _list_proposed(operation.namespace, context)[operation.offset :][: operation.limit]
-    return tuple(
-        Proposal(
-            id=one.id,
-            content=one.row.content,
-            at=one.row.at or one.at,
-            client=one.client,
-            session=one.row.session,
-            speaker=one.row.speaker,
-            source=one.row.source,
-            priority=one.row.priority,
-        )
-        for one in waiting
-    )
-
-
-def _list_proposed(namespace: str | None, context: Context) -> list[Captured]:
-    return [one for one in context.service.journal.list_waiting(context.scope(namespace)) if one.state == "proposed"]
-
-
-def _choose_proposals(
-    operation: operations.AcceptProposals | operations.RejectProposals, context: Context
-) -> tuple[list[Captured], tuple[str, ...]]:
-    """Return the requested proposals, and the ids that are unknown."""
-    context.scope(operation.namespace, "write")
-    if bool(operation.proposals) == operation.every:
-        raise InputError("give the ids of proposals, or every=true for all that wait in the namespace")
-    waiting = {one.id: one for one in _list_proposed(operation.namespace, context)}
-    wanted = [*waiting] if operation.every else [*dict.fromkeys(operation.proposals)]
-    return [waiting[id] for id in wanted if id in waiting], tuple(id for id in wanted if id not in waiting)
-
-
-@handles(operations.AcceptProposals)
-def accept_proposals(operation: operations.AcceptProposals, context: Context) -> Decided:
-    """Note proposals one after the other."""
-    chosen, unknown = _choose_proposals(operation, context)
-    noted = [_note_captured(one, context.service) for one in chosen]
-    return Decided(
-        decided=tuple(one.id for one in chosen),
-        unknown=unknown,
-        memories=sum(len(one.memories) for one in noted),
-        skipped=sum(one.skipped is not None for one in noted),
-    )
-
-
-@handles(operations.RejectProposals)
-def reject_proposals(operation: operations.RejectProposals, context: Context) -> Decided:
-    """Delete proposals."""
-    chosen, unknown = _choose_proposals(operation, context)
-    context.service.journal.remove_entries([one.id for one in chosen], "rejected")
-    return Decided(decided=tuple(one.id for one in chosen), unknown=unknown)
-
-
-@handles(operations.WriteAheadLog)
-def list_unfinished(operation: operations.WriteAheadLog, context: Context) -> tuple[LogEntry, ...]:
-    """Look up the waiting notes and the captured entries."""
-    scope = context.scope(operation.namespace)
-    found = [
-        LogEntry(id=one.id, timestamp=one.at, kind="captured" if one.state == "waiting" else "proposal")
-        for one in context.service.journal.list_waiting(scope)
+    if unknown := [one for one in operation.agents if one not in list_agents()]:
+        raise InputError(f"{unknown[0][:40]!r} is no agent that is known: choose from {', '.join(list_agents())}")
+    home = find_path(str(operation.user_home or "~"))
+    projects = [find_path(one) for one in operation.projects]
+    for folder in (home, *projects):
+        if not folder.is_dir():
+            raise InputError(f"{folder} is not a folder")
+    left_out = LeftOut()
+    finds = [
+        one
+        for one in find_files(home, projects, left_out)
+        if (not operation.agents or one.place.agent in operation.agents)
+        and (operation.sessions or one.place.kind != "sessions")
     ]
-    for waiting in queue.list_waiting(context.stores, ("pending", "failed")):
-        if (waiting.scope.tenant, waiting.scope.namespace) != (scope.tenant, scope.namespace):
-            continue
-        if (task := queue.load_task(waiting, context.stores)) and task.run:
-            error = task.run.error
-            found.append(LogEntry(id=waiting.note, timestamp=task.run.at, attempts=waiting.attempts, error=error))
-    return tuple(sorted(found, key=lambda one: one.timestamp))
+    redaction = context.begin_redaction(operation.namespace)
+    shown: list[Adoptable] = []
+    to_note: dict[bool, list[NoteRow]] = {True: [], False: []}
+    keys = set[str | None]()
+    looked = 0
+    for (place, root), group in groupby(finds, key=lambda one: (one.place, one.root)):
+        rows: list[NoteRow] = []
+        files = 0
+        for one in group:
+            looked += 1
+            if context.progress and not operation.apply:
+                context.progress(looked, len(finds))
+            try:
+                rows += [redaction.redact(row) for row in _read(one, context)]
+                files += 1
+            except InputError as error:
+                left_out.leave_out(one.shown, str(error))
+        rows = [row for row in rows if row.idempotency_key not in keys and not keys.add(row.idempotency_key)]  # type: ignore[func-returns-value]
+        known = find_known(rows, scope, context)
+        fresh = [row for row, is_known in zip(rows, known, strict=True) if not is_known]
+        to_note[place.kind != "sessions"] += fresh
+        if rows:
+            shown.append(
+                Adoptable(
+                    agent=place.agent,
+                    kind=place.kind,
+                    place=show_place(place, root),
+                    files=files,
+                    rows=len(rows),
+                    known=sum(known),
+                    lines=show_beginnings(fresh),
+                )
+            )
+    answer = Adopted(
+        found=tuple(shown),
+        redacted=redaction.close(is_trial=not operation.apply),
+        left_out=dict(left_out.reasons.most_common()),
+        names=tuple(left_out.names),
+    )
+    if not operation.apply or not any(to_note.values()):
+        return answer
+    began = begin_import("adopt", context)
+    noted = [
+        one
+        for keep, rows in to_note.items()
+        for one in note_rows(rows, [False] * len(rows), began.iri, scope, context, keep=keep, began=began)
+    ]
+    done = sum_up(noted)
+    return replace(
+        answer,
+        iri=began.iri if done.skipped < len(noted) else None,
+        notes=len(noted) - done.skipped,
+        memories=done.memories,
+        invalidated=done.invalidated,
+        skipped=done.skipped,
+        pending=done.pending,
+    )
+
+
+def _read(find: Find, context: Context) -> list[NoteRow]:
+    """Read a file as rows; raises `InputError` with the reason, also for a text that is over the limit."""
+    rows = read_find(find, context.settings.of(IntakeSettings).file_bytes)
+    for row in rows:
+        context.require_text(row.content, "a part of it")
+    return rows

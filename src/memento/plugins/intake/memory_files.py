@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from memento.errors import InputError
 
 if TYPE_CHECKING:
-    from memento.operations.intake import MemoryFile
+    from memento.plugins.intake.operations import MemoryFile
 
 ROOT = "/memories"
 MOST_LINES = 999_999

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from memento.errors import InputError, MementoError
-from memento.intake.code import MISSING
+from memento.plugins.intake.code import MISSING
 
 DEBOUNCE_MS = 500
 PROCESSED, FAILED = "processed", "failed"
