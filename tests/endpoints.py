@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faulty import Front
-from memento.graph.endpoint import SparqlClient
-from memento.graph.remote import RemoteStore
+from memento.plugins.scale.endpoint import SparqlClient
+from memento.plugins.scale.remote import RemoteStore
 
 BINARY = shutil.which("oxigraph", path=str(Path(sys.executable).parent)) or shutil.which("oxigraph")
 

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from memento.graph.endpoint import NOTHING
+from memento.plugins.scale.endpoint import NOTHING
 
 Fields = list[tuple[str, str]]
 _CHANGE = re.compile(r"DELETE \{(.*)\} INSERT \{(.*)\} WHERE \{(.*)\}", re.DOTALL)

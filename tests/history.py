@@ -34,17 +34,12 @@ from conftest import make_grains
 from endpoints import free_port
 from memento.codec import plain
 from memento.errors import InputError, MementoError, NotFound
-from memento.graph.endpoint import SparqlClient
 from memento.model import NoteRow
 from memento.plugins.lab.settings import InferenceSettings
+from memento.plugins.scale.endpoint import SparqlClient
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.settings import (
-    ConsolidationSettings,
-    EmbeddingSettings,
-    IndexSettings,
-    Settings,
-    StoreSettings,
-)
+from memento.settings import ConsolidationSettings, EmbeddingSettings, Settings
 
 NODES = 3
 LEASE_S = 1.0

@@ -16,6 +16,7 @@ import yaml  # type: ignore[import-untyped]
 from memento.archive.check import LOOK_S
 from memento.interfaces.cli import main
 from memento.interfaces.web.app import create_app
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento
 from memento.settings import load
 
@@ -65,7 +66,9 @@ def test_nodes_ask_the_store_that_its_command_serves_and_the_balancer_asks_the_n
     nodes = [name for name, one in found.items() if "MEMENTO_STORE_KIND" in one.get("environment", {})]
     assert nodes == ["node1", "node2"]
     for node in nodes:
-        settings = load(environment={key: str(value) for key, value in found[node]["environment"].items()}).store
+        settings = load(environment={key: str(value) for key, value in found[node]["environment"].items()}).of(
+            StoreSettings
+        )
         assert settings.query_url == "http://store:7878/query"
         assert settings.update_url == "http://store:7878/update"
         assert settings.token == found["store"]["environment"]["MEMENTO_STORE_TOKEN"]
@@ -92,7 +95,7 @@ def test_the_nodes_of_a_profile_ask_an_engine_that_is_among_its_services(kind: s
     started = {name: one for name, one in found.items() if kind in one.get("profiles", [kind])}
     for name in ("node1", "node2"):
         environment = {key: str(value) for key, value in found[name]["environment"].items()}
-        settings = load(environment=environment).index
+        settings = load(environment=environment).of(IndexSettings)
         assert (settings.kind, settings.uri) == (kind, variables["MEMENTO_INDEX_URI"])
         if kind == "lance":
             objects = started["objects"]["environment"]
@@ -117,7 +120,7 @@ def test_without_a_profile_the_index_is_in_a_volume_that_the_nodes_share() -> No
     ]
     for node in ("node1", "node2"):
         environment = {key: str(value) for key, value in found[node]["environment"].items()}
-        index = load(environment=environment).index
+        index = load(environment=environment).of(IndexSettings)
         assert (index.kind, index.uri) == ("lance", "/engine")
         assert "engine:/engine" in found[node]["volumes"]
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from memento import plugin
-from memento.errors import InputError, NotFound, PluginError
+from memento.errors import InputError, NotFound, PluginError, SettingsError
 from memento.interfaces.cli import main
 from memento.interfaces.mcp import catalogue
 from memento.interfaces.web.app import create_app
@@ -33,6 +33,8 @@ from memento.plugins.lab import plugin as lab
 from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
 from memento.plugins.living.strength import archive_memories
+from memento.plugins.scale import plugin as scale
+from memento.plugins.scale.settings import StoreSettings
 from memento.python import Memento
 from memento.settings import groups, load, without_plugins
 from memento.testing import SMALL, check_plugin, memory
@@ -43,6 +45,7 @@ from plugins.intake.calls import CALLS as INTAKE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.lab.calls import CALLS as LAB_CALLS
 from plugins.living.calls import CALLS
+from plugins.scale.calls import CALLS as SCALE_CALLS
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "docs" / "plugins" / "bookmarks"
@@ -106,6 +109,11 @@ def prepare_lab(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in LAB_CALLS.values()]
 
 
+def prepare_scale(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in SCALE_CALLS.values()]
+
+
 def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     sample = make_sample(memento, "main", memento.datadir.path.parent)
     return [call(sample, "main") for call in CASE_CALLS.values()]
@@ -121,6 +129,7 @@ def test_ours_are_good_plugins() -> None:
     assert check_plugin("intake", prepare_intake) == []
     assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
+    assert check_plugin("scale", prepare_scale) == []
     direct = SMALL.having(KeysSettings(direct=True))
     assert check_plugin("keys", prepare_keys, configured=direct) == []
 
@@ -197,9 +206,9 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
         unknown.exit_code == 2
-        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living" in unknown.output
+        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living, scale" in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on"]
+    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on", "on"]
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -278,6 +287,19 @@ def test_a_clash_of_names_stops_the_start_with_both_names_in_one_line(tmp_path: 
 
 CLASHES = {
     "settings={'land': 'x'}": ("settings", "Memento", "land", "settings.plugin_groups()"),
+    "stores={'sparql': 'x'}": (
+        "stores",
+        "the plug-in scale",
+        "sparql",
+        "settings.load(None, {'MEMENTO_STORE_KIND': 'x'})",
+    ),
+    "indexes={'lance': 'x'}": (
+        "indexes",
+        "the plug-in scale",
+        "lance",
+        "settings.load(None, {'MEMENTO_INDEX_KIND': 'x'})",
+    ),
+    "settings={'store': 'x'}": ("settings", "the plug-in scale", "store", "settings.Settings()"),
     "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
     "operations='x', groups={'session': 'Sessions.'}": ("commands", "Memento", "session", "commands.add_plugins()"),
@@ -348,6 +370,103 @@ def test_two_distributions_with_one_plugin_are_refused(tmp_path: Path, monkeypat
     done = run("from memento import plugin; plugin.find_plugins()", tmp_path)
 
     assert "both have a plug-in 'living': uninstall one of them" in done.stderr.splitlines()[-1]
+
+
+FLEETING = """
+from memento.backends import Backends, set_aside
+from memento.graph.inferences import Inferences
+from memento.graph.oxigraph import Oxigraph
+from memento.graph.snapshot import Snapshots
+from memento.graph.version import load_ontology
+from memento.plugin import Plugin
+from memento.search.indexes import Indexes
+from memento.search.vectors import VectorFile
+
+plugin = Plugin(
+    name="fleeting",
+    summary="A store that nothing outlives, and an index that is made anew.",
+    stores={"fleeting": "fleeting_8:open_store"},
+    indexes={"anew": "fleeting_8:open_index"},
+)
+
+def open_store(datadir, settings, embedder, mends):
+    graph = Oxigraph()
+    load_ontology(graph)
+    indexes = open_index(graph, embedder, VectorFile(None, embedder.fingerprint), datadir, settings)
+    aside = set_aside(graph, indexes, False)
+    return Backends(graph, embedder, indexes, datadir, Snapshots(graph, datadir.snapshots), Inferences(graph), aside)
+
+def open_index(graph, embedder, file, datadir, settings):
+    print("opens", type(graph).__name__)
+    return Indexes(graph, embedder, file)
+"""
+
+FLEE = """
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+from memento.errors import SettingsError
+from memento.settings import load
+from memento.testing import SMALL, memory
+
+def tell(folder, **kinds):
+    chosen = load(None, {f"MEMENTO_{group}_KIND": kind for group, kind in kinds.items()})
+    chosen = replace(SMALL, store=chosen.store, index=chosen.index)
+    told = []
+    for _ in range(2):
+        with memory(plugins=["fleeting"], folder=Path(sys.argv[1], folder), configured=chosen) as memento:
+            told.append([one.content for one in memento.recall("tea", gate=False).memories])
+            memento.note("I like tea.")
+            told.append([one.content for one in memento.recall("tea", gate=False).memories])
+    return told
+
+found = [tell("a", STORE="fleeting"), tell("b", INDEX="anew")]
+try:
+    load(None, {"MEMENTO_STORE_KIND": "fleeting", "MEMENTO_PLUGINS_OFF": "fleeting"})
+except SettingsError as error:
+    found.append(str(error))
+print(json.dumps(found))
+"""
+
+
+def test_a_plugin_opens_a_store_and_an_index_in_place_of_ours(tmp_path: Path) -> None:
+    install(tmp_path, "fleeting", FLEETING)
+    done = run(f"import sys; sys.argv.append({str(tmp_path)!r})\n{FLEE}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    stored, indexed, refused = json.loads(done.stdout.splitlines()[-1])
+
+    tea = ["I like tea."]
+    assert stored == [[], tea, [], tea]
+    assert indexed[:3] == [[], tea, tea]
+    assert done.stdout.splitlines()[:-1] == ["opens Oxigraph"] * 4
+    assert refused == (
+        "store.kind = 'fleeting' needs the plug-in fleeting, which is switched off: `memento plugins --on fleeting` switches it on"
+    )
+
+
+def test_without_scale_its_options_and_settings_are_gone_and_its_store_is_refused(tmp_path: Path) -> None:
+    off = {"MEMENTO_PLUGINS_OFF": "scale"}
+
+    def invoke(*words: str) -> Any:
+        return CliRunner().invoke(main, ["--home", str(tmp_path), *words], env=off)
+
+    settings = load(None, off)
+    refused = invoke("serve", "--workers", "2")
+    assert (
+        [field.name for field in fields(settings.store)] == [field.name for field in fields(settings.index)] == ["kind"]
+    )
+    assert "--workers" not in invoke("serve", "--help").output
+    assert refused.exit_code == 2 and "there is no option '--workers': its plug-in is switched off" in refused.output
+    assert invoke("store", "probe", "--help").exit_code == 2 and "probe" not in invoke("store", "--help").output
+    needs = "store.kind = 'sparql' needs the plug-in scale, which is switched off"
+    with pytest.raises(SettingsError, match=needs):
+        load(None, {**off, "MEMENTO_STORE_KIND": "sparql", "MEMENTO_STORE_QUERY_URL": "http://127.0.0.1:1/query"})
+    with pytest.raises(SettingsError, match=needs), memory(configured=replace(SMALL, store=StoreSettings("sparql"))):
+        pass
+    with pytest.raises(
+        SettingsError, match=r"kind of \[index\] in the environment must be one of faiss, lance, milvus, not 'x'"
+    ):
+        load(None, {"MEMENTO_INDEX_KIND": "x"})
 
 
 USE = """
@@ -439,7 +558,7 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living))}
+    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living, scale))}
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -454,7 +573,7 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
     assert check_plugin("tides") == [
-        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living"
+        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living, scale"
     ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

@@ -19,8 +19,8 @@ from conftest import OFFLINE
 from endpoints import Server
 from memento import telemetry
 from memento.interfaces.web.app import create_app
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.settings import IndexSettings, StoreSettings
 from memento.telemetry import Lines, Stopwatch
 
 CANARY = "Quetzalcoatl"

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from hashlib import sha256
 from shutil import rmtree
-from socket import gethostname
 from threading import Lock
 from time import monotonic
-from typing import cast
-from uuid import uuid4
+from typing import Any, Literal
 
 import faiss
 
+from memento import plugin
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import BackendError, Damaged, GraphError, InputError, SettingsError
-from memento.graph.agreement import Agreed, Review, adopt_store, is_of_ontology, join_store, load_ontology, review_store
+from memento.errors import Damaged, GraphError, InputError, SettingsError
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -30,27 +26,22 @@ from memento.graph.backups import (
     seal_closed,
     use_fallback,
 )
-from memento.graph.endpoint import SparqlClient
-from memento.graph.feed import Entry, WriteLock
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, tidy, wait_until_released
-from memento.graph.probe import raise_if_unfit
 from memento.graph.ranges import Aside
-from memento.graph.remote import RemoteStore
 from memento.graph.snapshot import Snapshots, delete_snapshots
 from memento.graph.store import Delta, Store
-from memento.iris import CASES, IRI, MEM, TYPE, self_iri, tenant_of
+from memento.graph.version import load_ontology
+from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Degraded, Scope
 from memento.ports import Progress
 from memento.search import cache
-from memento.search.databases import open_engine
 from memento.search.embedders import Cached, embedder_of
 from memento.search.grains import list_grains
 from memento.search.indexes import Indexes, split_memory
 from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
-from memento.search.nodes import Record, is_indexed
-from memento.search.pool import Pools
+from memento.search.nodes import Record
 from memento.search.vectors import (
     CLAIMED,
     UPGRADED,
@@ -61,7 +52,7 @@ from memento.search.vectors import (
     read_marks,
     replace_vector_file,
 )
-from memento.settings import SHARED_INDEX, EmbeddingSettings, Settings
+from memento.settings import EmbeddingSettings, Settings, find_provider
 from memento.time import now
 from memento.worker import Worker
 
@@ -107,16 +98,10 @@ class Backends:
     warm: bool = field(default=False)
     followed: int = 0
     """The number of writes by other nodes: a decision made before one, and not written yet, may be outdated."""
-    is_away: bool = False
-    """Whether a shared store could not be asked for the writes of other nodes."""
     is_following: bool = False
     """
     Whether a write of another node is being followed: that node has already made the changes to the graph that a writer makes.
     """
-    agreed: Sequence[Agreed] = ()
-    """The settings that must be the same on all nodes of a shared store."""
-    review: Review = Review()
-    """How this node differs from the others of a shared store."""
     is_migrating: bool = False
     """Whether vectors of another embedder are being built beside those in use."""
     _is_erased: bool = field(default=False)
@@ -138,13 +123,6 @@ class Backends:
     _written_at: float = 0.0
     """When memories without grains were last written, by `time.monotonic`."""
     _has_erased_text: bool = False
-    _followers: list[Worker] = field(default_factory=list)
-    _owner: str = ""
-    """The store and embedder that the engine of a shared index is known to have been filled from."""
-    _indexed: int = -1
-    """The last write that the engine of a shared index is known to contain; -1 if unknown."""
-    _lagging: int = -1
-    """The last write in the engine when it was last found behind the store."""
 
     def load_embedder(self) -> None:
         """Load the embedder; raises `MissingPart` or `EmbeddingError` if it cannot be loaded."""
@@ -183,7 +161,7 @@ class Backends:
             list(dict.fromkeys([*(quad[0] for quad in touched), *ends])), scope.readable, made, vectors
         )
         self._follow_grains(made)
-        self._note_indexed()
+        self.note_indexed()
         self.aside.look_at(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
 
     def _follow_grains(self, made: Sequence[Record]) -> None:
@@ -240,7 +218,7 @@ class Backends:
             graphs = list(dict.fromkeys(quad[3] for quad in (*change.adds, *change.removes)))
             self.indexes.refresh([quad[0] for quad in change.adds if quad[1:3] == (TYPE, MEM.Key)], graphs)
             self.indexes.recount(memories, graphs)
-            self._note_indexed()
+            self.note_indexed()
             done()
         self.aside.look_at(memories)
 
@@ -254,7 +232,7 @@ class Backends:
         self.apply(change)
         with self.indexes.pool():
             self.indexes.reschedule(memories, graph)
-        self._note_indexed()
+        self.note_indexed()
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
         """
@@ -276,7 +254,7 @@ class Backends:
             with self.indexes.pool():
                 self.indexes.revise(touched[begin : begin + _PORTION], graphs)
         self._follow_grains(())
-        self._note_indexed()
+        self.note_indexed()
         self.aside.look_at(touched)
         if texts:
             self.indexes.purge()
@@ -300,7 +278,7 @@ class Backends:
         Raises:
             GraphError: a file could not be moved; the next start completes the switch.
         """
-        if isinstance(self.indexes, Pools):
+        if self.indexes.is_pooled:
             raise InputError(
                 "an engine holds the index, so the embedder cannot change while the service runs: "
                 "restart it, which rebuilds the index"
@@ -343,91 +321,35 @@ class Backends:
     @property
     def is_shared(self) -> bool:
         """Whether other nodes may write to the store."""
-        return isinstance(self.graph, RemoteStore)
+        return False
 
-    def make_write_lock(self) -> AbstractContextManager[object]:
-        """Return the write lock: of this process, and of all nodes if they share a store."""
-        return WriteLock(self.graph.turn) if isinstance(self.graph, RemoteStore) else Lock()
-
-    def begin_following(self, graph: RemoteStore) -> None:
-        """Keep the write turn alive while this node has it, and mend the engine where another node has died, until `close`."""
-        graph.on_follow, graph.on_turn = self._follow_entries, self._mend_engine
-
-        def look_at_engine() -> float:
-            with suppress(BackendError):  # the next round checks again
-                self._take_over(graph)
-            return graph.turn.lease_s
-
-        def renew_turn() -> float:
-            with suppress(GraphError):
-                graph.turn.renew()
-            return graph.turn.lease_s / 8
-
-        assert isinstance(self.indexes, Pools)  # the settings see to it
-        self.indexes.on_debt = self._pay_debt
-        self._followers = [Worker(renew_turn, "turn"), Worker(look_at_engine, "engine")]
-        for worker in self._followers:
-            worker.wake()
-
-    def catch_up(self) -> None:
-        """
-        Drop what this node knows of a shared store if another node has written since, and put into the engine what a write has left
-        out. Does nothing if the store is not shared.
-        """
-        graph = self.graph
-        if not isinstance(graph, RemoteStore):
-            return
-        try:
-            graph.follow_feed()
-            if self.review.lacks_ontology:  # a backup without it was restored
-                self._take_review(join_store(graph, self.agreed, is_alone=False))
-        except BackendError as error:  # the caller's own request will report the failure
-            if not self.is_away:
-                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
-            self.is_away = True
-            return
-        if self.is_away:
-            self.is_away = False
-            logger.warning("feed.followed-again")
-            for notify in self.return_listeners:
-                notify()
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """How this node differs from the others of a shared store, without harm so far."""
+        return ()
 
     @property
     def own_writes(self) -> int:
         """How often this thread has written to a shared store."""
-        return self.graph.own_writes if isinstance(self.graph, RemoteStore) else 0
+        return 0
 
-    def _note_indexed(self) -> None:
+    def make_locks(self) -> tuple[AbstractContextManager[object], AbstractContextManager[object]]:
+        """
+        Return the lock of all who write, and the one of this process's writers, for reading what only they change.
+        """
+        lock = Lock()
+        return lock, lock
+
+    def catch_up(self) -> None:
+        """Drop what this node knows of a shared store if another node has written since; there is none here."""
+
+    def measure_store(self) -> dict[str, float | str]:
+        """Return what `/health` tells of the store; raise `GraphError` if it does not answer."""
+        return {"kind": "embedded", "sequence": self.graph.writes}
+
+    def note_indexed(self) -> None:
         """Record that the indexes contain what was written; hold the write lock."""
-        if not (isinstance(self.indexes, Pools) and isinstance(self.graph, RemoteStore)):
-            self.indexes.note_followed()
-        elif self.indexes.is_late or self._indexed < 0:
-            self._mend_engine()
-        else:
-            self._indexed = self.graph.writes
-            self.indexes.engine.put([], seen=self._indexed)
-
-    def _mend_engine(self) -> None:
-        """
-        Write into a shared engine what the store contains and it lacks: from a node that died in between, or from a failed call of
-        the engine. This node must hold the write lease.
-        """
-        pools, graph = self.indexes, self.graph
-        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)) or graph.failure is not None:
-            return
-        last, engine = graph.writes, pools.engine
-        if self._indexed == last and not pools.is_late and pools.owner == self._owner:
-            return
-        seen = engine.seen
-        if (
-            pools.is_foreign or not 0 < seen <= last
-        ):  # filled from another store or embedder, empty, or the store was restored
-            pools.rebuild()
-            engine.put([], seen=last)
-        elif seen != last or pools.is_late:
-            self._follow_indexes(graph.changes(seen))
-            engine.put([], seen=last)
-        self._indexed, self._owner, pools.is_late = last, pools.owner, False
+        self.indexes.note_followed()
 
     def rebuild_indexes(self, progress: Progress | None) -> int:
         """
@@ -436,117 +358,9 @@ class Backends:
         Raises:
             EngineError: an engine failed; another attempt starts over.
         """
-        pools, graph = self.indexes, self.graph
-        if not (isinstance(pools, Pools) and isinstance(graph, RemoteStore)):
-            done = pools.rebuild(progress)
-            self.wake_grains()
-            return done
-        graph.note_step()  # if this node dies, the others see that the engine is incomplete
-        self._indexed = -1
-        done = pools.rebuild(progress)
-        pools.engine.put([], seen=graph.writes)
-        self._indexed, self._owner = graph.writes, pools.owner
+        done = self.indexes.rebuild(progress)
+        self.wake_grains()
         return done
-
-    def _take_over(self, graph: RemoteStore) -> None:
-        """Repair the engine if it has been behind for a while: the node responsible has died."""
-        if not isinstance(self.indexes, Pools) or graph.failure is not None:
-            return
-        seen = self.indexes.engine.seen
-        is_other = self._owner not in ("", self.indexes.owner)
-        if is_other or (
-            seen != graph.writes and seen == self._lagging
-        ):  # it is ahead of the store if a backup was restored
-            self._indexed = -1
-            with graph.turn:  # acquiring it repairs the engine
-                pass
-        self._lagging = seen
-
-    def _follow_indexes(self, entries: Sequence[Entry]) -> None:
-        """Put what some writes have changed into the engine."""
-        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
-        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
-        indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
-        # A blank node belongs to somebody's own RDF, and no index contains it.
-        nodes = list(
-            dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects if not one.startswith("_:"))
-        )
-        whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
-        if everything or any(map(is_indexed, whole)):
-            self.indexes.rebuild()
-            self.aside.look()
-        elif indexed:
-            for begin in range(0, len(nodes), _PORTION):
-                some = nodes[begin : begin + _PORTION]
-                rows = self.graph.select("feed/pointing", indexed, node=some)
-                pointing = list(dict.fromkeys([*some, *(IRI(str(row["subject"])) for row in rows)]))
-                with self.indexes.pool():
-                    self.indexes.revise(pointing, indexed)
-            self.aside.look_at(nodes)
-
-    def _follow_entries(self, entries: Sequence[Entry]) -> None:
-        """
-        Drop what this node knows and other nodes have changed. A shared engine was already updated by the writer.
-        """
-        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
-        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
-        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
-        forgets = any(entry.told.forgets for entry in entries)
-        if isinstance(self.graph, RemoteStore) and (everything or is_of_ontology(graphs)):
-            self._take_review(review_store(self.graph, self.agreed))
-        self.is_following = True
-        try:
-            assert isinstance(self.indexes, Pools)  # the settings see to it
-            if everything or forgets:
-                self.indexes.forget()
-            if self.indexes.is_begun:
-                self._evict_written(self.indexes, entries)
-            if everything:
-                self.aside.look()
-            else:
-                self.aside.look_at(nodes)
-            if forgets or everything:
-                self.snapshots.drop()
-                for copies in self.caches:
-                    copies.forget(nodes)
-                for notify in self.forget_listeners:
-                    notify()
-            if everything or any(graph.startswith(CASES) for graph in graphs):
-                for listener in self.change_listeners:
-                    listener(None)
-            if everything or not all(entry.told.is_quiet for entry in entries):
-                self.followed += 1
-                self.tell_writing(None if everything else graphs)
-        finally:
-            self.is_following = False
-
-    def _take_review(self, review: Review) -> None:
-        """Allow or forbid writes by this node."""
-        if review.refusal is not None and review.refusal != self.graph.failure:
-            logger.error("node.refused", extra={"reason": review.refusal})
-        self.graph.failure, self.review = review.refusal, review
-
-    def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
-        """Invalidate in the pool of this thread what other nodes have written, and what depends on it."""
-        if any(entry.told.is_whole for entry in entries):
-            pools.restart()
-            return
-        for entry in entries:
-            nodes = [IRI(one) for one in entry.told.subjects if not one.startswith("_:")]
-            indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
-            if indexed and nodes:
-                rows = self.graph.select("feed/pointing", indexed, node=nodes)
-                pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
-                pools.evict(pointing, indexed)
-
-    def _pay_debt(self) -> None:
-        """Put into the engine what a node that died has left out; a node that is writing does so itself."""
-        graph = self.graph
-        assert isinstance(graph, RemoteStore)
-        with suppress(BackendError):  # the caller's own request will report the failure
-            if not graph.feed.read_head().lease:
-                with graph.turn:  # acquiring it mends the engine
-                    pass
 
     def invalidate_copies(self, iris: Sequence[IRI]) -> None:
         """
@@ -661,8 +475,6 @@ class Backends:
             self._sealer.stop(_AT_MOST_S)
         if self._grainer is not None:
             self._grainer.stop(_AT_MOST_S)
-        for worker in self._followers:
-            worker.stop(_PATIENCE_S)
         for copies in self.caches:
             copies.close()
         try:
@@ -671,8 +483,7 @@ class Backends:
         finally:
             self.snapshots.close()
             self.graph.close()
-            if isinstance(self.indexes, Pools):
-                self.indexes.close()
+            self.indexes.close()
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -680,6 +491,28 @@ class Backends:
             self.indexes.file.close()
             self._seal_closed()
             drop_fallback(self.datadir)
+
+
+OpenStore = Callable[[DataFolder, Settings, Cached, bool], Backends]
+"""
+What `Plugin.stores` names: opens a memory over a store that is not in its data folder, with the index that `index.kind` names. Its
+last argument is False if nothing may be mended. An index that is written to must match the store when this returns.
+"""
+
+OpenIndex = Callable[[Store, Cached, VectorFile, DataFolder, Settings], Indexes]
+"""
+What `Plugin.indexes` names: opens an index over the embedded store, whose ids and marks are in the vector file. If `is_pooled` is
+set, its `catch_up` is called next.
+"""
+
+
+def _load_part(kind: Literal["stores", "indexes"], name: str) -> Any:
+    """Import what opens a store or an index of a plug-in; raise `SettingsError` if it cannot be loaded."""
+    found = plugin.collect(kind).get(name)
+    if found is None:
+        owner = plugin.name_owners(kind)[name]
+        raise SettingsError(f"{name!r} of the plug-in {owner} cannot be used: {plugin.find_plugins()[owner].problem}")
+    return found
 
 
 def open_backends(
@@ -711,12 +544,13 @@ def open_backends(
     )  # left by a kill; delete them before the rewrite, which must leave nothing of the old files
     drop_fallback(datadir)  # a kill leaves a copy
     finish_restore(datadir)
-    is_shared = settings.store.kind == "sparql"
+    is_elsewhere = bool(find_provider(settings, "store"))
     # A cache of embedded texts outside the folder would reveal texts of an encrypted one, and texts that another node erases.
-    keeps = settings.embedding.cache and datadir.vault is None and not is_shared
+    keeps = settings.embedding.cache and datadir.vault is None and not is_elsewhere
     embedder = _choose_embedder(datadir, replace(settings.embedding, cache=keeps))
-    if is_shared:
-        return _open_shared(datadir, settings, embedder, mends=mends)
+    if is_elsewhere:
+        open_store: OpenStore = _load_part("stores", settings.store.kind)
+        return open_store(datadir, settings, embedder, mends)
     degraded = None
     try:
         graph, indexes, inferences, aside = _open_store(
@@ -733,142 +567,6 @@ def open_backends(
     return parts
 
 
-def _open_shared(datadir: DataFolder, settings: Settings, embedder: Cached, *, mends: bool) -> Backends:
-    """Open the stores over an endpoint: everything about them in the data folder is derived."""
-    if datadir.vault is not None:
-        raise SettingsError(
-            f"{datadir.path} is encrypted and has a store of its own, which store.kind = sparql would ignore: choose another --home"
-        )
-    if datadir.store.is_dir() and any(datadir.store.iterdir()):
-        raise SettingsError(
-            f"{datadir.path} has a store of its own, which store.kind = sparql would ignore: choose another --home, and move "
-            "its memory there with `memento export` and `memento import`"
-        )
-    if settings.index.kind == "faiss":
-        raise SettingsError(SHARED_INDEX)
-    graph = _connect(settings)
-    is_alone = datadir.is_of_worker  # except for workers over the same folder, which have the same settings
-    agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
-    try:
-        datadir.erasure_mark.unlink(missing_ok=True)
-        graph.most_copied = settings.store.snapshot_quads
-        file = open_vector_file(datadir.vectors, embedder.fingerprint)
-        note_embedding(file, embedder)
-        review = join_store(graph, agreed, is_alone=is_alone)
-        engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
-        assert engine is not None
-        pools = Pools(graph, embedder, file, engine, settings.index, lambda: graph.id, is_shared=True)
-        indexes = cast(Indexes, pools)  # the first node with the write lease fills the engine
-        aside = _set_aside(graph, indexes, is_ours=False)
-    except BaseException:
-        graph.close()
-        raise
-    parts = Backends(
-        graph,
-        embedder,
-        indexes,
-        datadir,
-        Snapshots(graph, datadir.snapshots),
-        Inferences(Oxigraph()),  # empty: the settings refuse inference
-        aside,
-        agreed=agreed,
-        review=review,
-    )
-    parts.begin_following(graph)
-    if mends:
-        with graph.turn:
-            parts._mend_engine()
-    return parts
-
-
-def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
-    """List the settings that must be the same on all nodes of a shared store."""
-    engine, redaction = settings.index, settings.redaction
-    place = sha256(f"{engine.kind} {engine.uri}".encode()).hexdigest()[:16]
-    return (
-        Agreed(
-            name=f"embedding of the index {place}",
-            value=fingerprint,
-            harm="the index that they share would hold vectors that do not go together",
-            is_needed=True,
-        ),
-        Agreed(
-            name="index.kind with index.uri",
-            value=place,
-            harm="what one node writes the index of another has only after store.lease_s",
-            is_shown=False,
-        ),
-        Agreed(
-            name="consolidation.time_zone",
-            value=settings.consolidation.time_zone,
-            harm="what yesterday means depends on who takes a note",
-        ),
-        Agreed(
-            name="[redaction]",
-            value=sha256(repr(redaction).encode()).hexdigest()[:16],
-            harm="a secret that one node takes out another keeps",
-            is_shown=False,
-        ),
-        Agreed(
-            name="store.lease_s",
-            value=f"{settings.store.lease_s:g}",
-            harm="a node with a shorter one may take the turn from one that is alive, whose writer is then told to ask again",
-        ),
-    )
-
-
-def adopt_shared_store(settings: Settings) -> str | None:
-    """
-    Write the ontology of this program to a shared store, and set these settings for all nodes. An index with vectors of another
-    embedder is emptied; the next node that starts fills it again.
-
-    Returns:
-        the previous version of the ontology; None if there was none.
-
-    Raises:
-        SettingsError: the store is in a data folder, or cannot be used.
-        GraphError: the endpoint failed, or has an ontology that this program cannot read.
-        EngineError: the engine cannot be emptied.
-    """
-    if settings.store.kind != "sparql":
-        raise SettingsError("store.kind is embedded: a data folder has one owner, who opens it as it is")
-    embedder = embedder_of(replace(settings.embedding, cache=False), cache_folder())
-    graph, agreed = _connect(settings), _list_agreed(settings, embedder.fingerprint)
-    try:
-        noted = graph.feed.read_agreed()
-        before = adopt_store(graph, agreed)
-        if any(one.is_needed and noted.get(one.name, one.value) != one.value for one in agreed):
-            engine = open_engine(settings.index, embedder.dimensions)
-            assert engine is not None
-            with graph.turn:
-                engine.clear()
-            engine.close()
-    finally:
-        graph.close()
-    return before
-
-
-def _connect(settings: Settings) -> RemoteStore:
-    """Open the store behind an endpoint; raises as `_open_shared`."""
-    chosen = settings.store
-    client = SparqlClient(
-        chosen.query_url,
-        chosen.update_url,
-        token=chosen.token,
-        timeout_s=chosen.timeout_s,
-    )
-    client.wait_until_there(
-        chosen.start_s,
-        lambda: logger.warning(
-            "store.awaited", extra={"store": client.mask_url(chosen.query_url), "at_most_s": chosen.start_s}
-        ),
-    )
-    if chosen.probe:
-        raise_if_unfit(client)
-    return RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
-
-
-_STORE = "store-id"  # in the vector file: the id by which an engine that holds the index knows the store of this folder
 _EMBEDDING = "embedding"  # in the vector file: the settings of the embedder that made it
 _KEPT = ("provider", "model", "dimensions", "base_url", "provider_name", "max_chars")
 """The settings to compare, without keys."""
@@ -891,19 +589,6 @@ def _choose_embedder(datadir: DataFolder, settings: EmbeddingSettings) -> Cached
         f"the vectors were made by {made_by}, the settings say {chosen.fingerprint}, and auto_migrate of [embedding] is off: "
         "set the model of the vectors again, or set auto_migrate = true"
     )
-
-
-def _list_described(graph: IRI) -> tuple[IRI, ...]:
-    """List the graphs that may describe nodes named in a graph of memories: itself, and that of the user."""
-    return (graph, self_iri(tenant_of(graph)))
-
-
-def _name_store(file: VectorFile) -> str:
-    """Return the id by which an engine knows the store of a folder; create it on first use."""
-    if (name := file.get_mark(_STORE)) is None:
-        name = uuid4().hex
-        file.set_mark(_STORE, name)
-    return name
 
 
 def note_embedding(file: VectorFile, embedder: Cached) -> None:
@@ -985,16 +670,17 @@ def _open_store(
         for name in (UPGRADED, CLAIMED):
             if name in marks:
                 file.set_mark(name, marks[name])  # the mark is about the graph, whichever embedder made the vectors
-        engine = open_engine(settings.index, embedder.dimensions, datadir.index_copy)
-        if engine is None:
+        if find_provider(settings, "index"):
+            open_index: OpenIndex = _load_part("indexes", settings.index.kind)
+            indexes = open_index(graph, embedder, file, datadir, settings)
+        else:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
-        else:  # a new store is up to date
-            name = _name_store(file)
-            indexes = cast(Indexes, Pools(graph, embedder, file, engine, settings.index, lambda: name))
+            if datadir.index_copy is not None:
+                rmtree(datadir.index_copy, ignore_errors=True)  # of an engine that is no longer used: it contains texts
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)
-        if isinstance(indexes, Pools):
+        if indexes.is_pooled:
             indexes.catch_up(is_ours=is_ours, progress=progress)
         elif not (is_ours and mends and cache.load_indexes(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
@@ -1004,7 +690,7 @@ def _open_store(
                 _save_indexes(datadir, indexes)
         graph.before_write = lambda iris: indexes.file.touch(iris)  # the file in use at that time
         inferences = Inferences(graph)
-        aside = _set_aside(graph, indexes, is_ours)
+        aside = set_aside(graph, indexes, is_ours)
     except BaseException:
         graph.close()
         raise
@@ -1030,25 +716,6 @@ def raise_if_store_is_missing(datadir: DataFolder) -> None:
         raise Damaged(f"the store {datadir.store} is missing, but files derived from it exist ({left})")
 
 
-def finish_files(datadir: DataFolder) -> None:
-    """
-    Complete what an earlier owner left undone with the files of a store that another process is to serve, and remove erased texts
-    from them and from checkpoints, which only the owner can do.
-
-    Raises:
-        GraphError: the store is open, or the disk is full; the next start tries again.
-    """
-    finish_restore(datadir)
-    finish_rewriting(datadir.store)
-    datadir.adopt_erasures()
-    if datadir.erasure_mark.exists():
-        discard_backups(datadir.checkpoints)
-        rmtree(datadir.indexes, ignore_errors=True)  # they contain words of the erased texts
-        wait_until_released(datadir.store, wait_s=_PATIENCE_S)
-        rewrite(datadir.store)
-        datadir.erasure_mark.unlink()
-
-
 def bring_into_memory(datadir: DataFolder) -> bool:
     """Load the store of an encrypted folder into memory, with every write of its journal; return whether there were any."""
     journal = datadir.journal
@@ -1070,7 +737,7 @@ def bring_into_memory(datadir: DataFolder) -> bool:
     return replayed
 
 
-def _set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
+def set_aside(graph: Store, indexes: Indexes, is_ours: bool) -> Aside:
     """Find the statements that cannot be used: the saved list, if only this program has written since."""
     aside = Aside(graph, lambda text: indexes.file.set_mark("aside", text))
     if not (is_ours and aside.restore_counts(indexes.file.get_mark("aside"))):
@@ -1092,7 +759,7 @@ def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Save the indexes if that is worth it; a full disk is no reason to fail."""
-    if isinstance(indexes, Pools):
+    if indexes.is_pooled:
         return
     try:
         cache.save_if_late(datadir.indexes, indexes)

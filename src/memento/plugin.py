@@ -36,6 +36,8 @@ Kind = Literal[
     "before_write",
     "infers",
     "settings",
+    "stores",
+    "indexes",
     "tools",
     "commands",
     "views",
@@ -75,13 +77,17 @@ class Plugin:
     infers: str = ""
     """The function that returns what is inferred for a reader, and from what: `service.context.Infer`."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """For each group of settings, the dataclass that declares them."""
+    """For each group of settings, the dataclass that declares them; one that extends a group of Memento's has its name."""
+    stores: Mapping[str, str] = field(default_factory=dict)
+    """For each value of `store.kind`, the function that opens a memory over that store: `backends.OpenStore`."""
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    """For each value of `index.kind`, the function that opens that index over the store of a folder: `backends.OpenIndex`."""
     tools: Mapping[str, str] = field(default_factory=dict)
     """For each group of `MEMENTO_TOOLS`, the sequence of its tools."""
     groups: Mapping[str, str] | None = None
     """The groups that it adds for its commands, each with a sentence of help; by default one of its own name."""
     commands: str = ""
-    """The module with what its commands differ in: `COMMANDS`, `BY_HAND` and `OLD_NAMES`, each optional."""
+    """The module with what its commands differ in: `COMMANDS`, `BY_HAND`, `OLD_NAMES` and `CHOICES`, each optional."""
     views: str = ""
     """How its operations answer over HTTP if not as JSON: a mapping of operations to `View`s."""
     pages: Mapping[str, str] = field(default_factory=dict)

@@ -22,9 +22,10 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
@@ -35,12 +36,15 @@ import msgspec
 from msgspec import Meta
 
 from memento import plugin
-from memento.errors import InputError, SettingsError
+from memento.errors import InputError, PluginError, SettingsError
 from memento.iris import check_namespace
 
 logger = logging.getLogger(__name__)
 
 G = TypeVar("G")
+
+Parts = Literal["stores", "indexes"]
+"""The kinds of what plug-ins add of which one is in use, in place of Memento's own."""
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -50,15 +54,17 @@ Span = Annotated[float, Meta(ge=0.001)]
 """A time in the unit that the sentence names, or any other positive number."""
 
 
-def knob(default: Any, help: str, *, secret: bool = False, json: str = "") -> Any:
+def knob(default: Any, help: str, *, secret: bool = False, json: str = "", parts: Parts | None = None) -> Any:
     """
     Declare a setting with its default and one sentence that says what it does and its unit.
 
     Args:
         secret: whether `repr` and `memento config show` hide the value.
         json: an example, if the value is a JSON object as text; in a file it may be a table.
+        parts: what of plug-ins the setting chooses among, if it is the default or the name of one of those.
     """
-    return field(default=default, repr=not secret, metadata={"help": help, "secret": secret, "json": json})
+    metadata = {"help": help, "secret": secret, "json": json, "parts": parts}
+    return field(default=default, repr=not secret, metadata=metadata)
 
 
 def constant(value: Any) -> Any:
@@ -109,9 +115,16 @@ def kind_of(hint: Any) -> type:
     return plain
 
 
-def choices_of(hint: Any) -> tuple[str, ...]:
-    """Return the words that a setting accepts, or nothing if it is no choice."""
+def choices_of(hint: Any, item: Field[Any] | None = None) -> tuple[str, ...]:
+    """Return the words that a setting accepts, those of plug-ins too, or nothing if it is no choice."""
+    if item and item.metadata["parts"]:
+        return (str(item.default), *plugin.name_owners(item.metadata["parts"]))
     return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def describe_choices(choices: Sequence[str]) -> str:
+    """Say which words are allowed."""
+    return f"one of {', '.join(choices)}"
 
 
 def describe_bounds(hint: Any) -> str:
@@ -122,7 +135,7 @@ def describe_bounds(hint: Any) -> str:
     ('from 0 to 1', 'at least 1', 'one of a, b', 'a finite number')
     """
     if choices := choices_of(hint):
-        return f"one of {', '.join(choices)}"
+        return describe_choices(choices)
     if get_origin(hint) is not Annotated:
         return "a finite number"
     meta = get_args(hint)[1]
@@ -143,7 +156,6 @@ def variable(group: str, key: str) -> str:
 
 Above = Literal["ivf", "hnsw"]
 """What finds the nearest of many vectors: an inverted file, or an HNSW graph."""
-IndexKind = Literal["faiss", "lance", "milvus"]
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 Engine = Literal["signals", "ppr", "spread", "hops", "published", "vector", "keyword", "hybrid"]
@@ -333,27 +345,10 @@ class AnswersSettings:
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    kind: IndexKind = knob(
-        "faiss",
-        "where the index is kept: in this process and its folder, in a table of LanceDB, or in a collection of Milvus",
-    )
-    uri: str = knob(
-        "",
-        "its location: a folder or s3://bucket/path for lance; http://host:19530 or a file for milvus; empty for faiss",
-    )
-    token: str = knob(
-        "",
-        "credentials for Milvus or LanceDB's own service, as user:password; empty where none are needed",
-        secret=True,
-    )
-    pool: Positive = knob(40, "memories that each search in the index contributes to a question; unused by faiss")
-    whole: Natural = knob(
-        2_000, "nodes up to which a namespace is loaded whole, so that a search misses nothing; unused by faiss"
-    )
-    replica_mb: Natural = knob(
-        20_000,
-        "MB up to which LanceDB's files in an object store are copied into the data folder and read there; 0: no copy; "
-        "unused by others",
+    """Where the index is; a plug-in with another index extends this class by the settings of its own."""
+
+    kind: str = knob(
+        "faiss", "where the index is kept: in this process and its folder, or where a plug-in keeps it", parts="indexes"
     )
 
 
@@ -744,29 +739,10 @@ class EncryptionSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    kind: Literal["embedded", "sparql"] = knob(
-        "embedded", "where the graph is: in the data folder, or behind a SPARQL 1.1 endpoint that several nodes share"
-    )
-    query_url: str = knob("", "address of that endpoint for queries, as http://store:7878/query")
-    update_url: str = knob("", "its address for updates, as http://store:7878/update")
-    token: str = knob("", "sent to both as a bearer token", secret=True)
-    probe: bool = knob(
-        True,
-        "refuse at the start a store that would lose memories or show them to others; turn it off only for a node that "
-        "uses the store alone",
-    )
-    timeout_s: Span = knob(
-        60.0, "seconds that one request to the store may take, and that a writer waits for the write turn"
-    )
-    lease_s: Annotated[float, Meta(ge=0.5)] = knob(
-        10.0, "seconds without a sign of life after which another node takes over the write turn"
-    )
-    start_s: Amount = knob(
-        15.0, "seconds that a start waits for a store that cannot be reached yet, before it gives up"
-    )
-    snapshot_quads: Positive = knob(
-        1_000_000,
-        "most statements of a shared store that are copied to answer a SPARQL query; with more the query is refused",
+    """Where the graph is; a plug-in with another store extends this class by the settings of its own."""
+
+    kind: str = knob(
+        "embedded", "where the graph is: in the data folder, or in a store that a plug-in opens", parts="stores"
     )
 
 
@@ -785,10 +761,26 @@ class PluginsSettings:
         return frozenset(name.strip() for name in self.off.split(",") if name.strip())
 
 
+EXTENDED: Mapping[str, type] = {"store": StoreSettings, "index": IndexSettings}
+"""The groups that a plug-in may extend, by a class of the same name in its `settings` that is derived from theirs."""
+
+
 def plugin_groups() -> Mapping[str, Any]:
     """Return the groups of settings that the plug-ins declare, with their defaults; raise `PluginError` if a name is taken."""
-    ours: dict[str, Any] = {item.name: None for item in fields(Settings)}
-    return {name: group() for name, group in plugin.merge("settings", ours).items() if group is not None}
+    ours: dict[str, Any] = {item.name: None for item in fields(Settings) if item.name not in EXTENDED}
+    declared = plugin.merge("settings", ours)
+    return {name: group() for name, group in declared.items() if group is not None and name not in EXTENDED}
+
+
+def extend_group(name: str) -> Any:
+    """Return a group of `EXTENDED` with its defaults, extended if a plug-in does so; raise `PluginError` if it is no such class."""
+    own = EXTENDED[name]
+    made = plugin.collect("settings").get(name, own)
+    if not issubclass(made, own):
+        raise PluginError(
+            f"settings: {made.__name__} of the plug-in {plugin.name_owners('settings')[name]} must extend {own}"
+        )
+    return made()
 
 
 @dataclass(frozen=True, slots=True)
@@ -817,19 +809,20 @@ class Settings:
     checkpoints: CheckpointsSettings = CheckpointsSettings()
     encryption: EncryptionSettings = EncryptionSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
-    store: StoreSettings = StoreSettings()
+    store: StoreSettings = field(default_factory=partial(extend_group, "store"))
     proxy: ProxySettings = ProxySettings()
     living: StrengthSettings = StrengthSettings()
     rerank: RerankSettings = RerankSettings()
     answers: AnswersSettings = AnswersSettings()
-    index: IndexSettings = IndexSettings()
+    index: IndexSettings = field(default_factory=partial(extend_group, "index"))
     plugins: PluginsSettings = PluginsSettings()
     plugged: Mapping[str, Any] = field(default_factory=plugin_groups, hash=False)
     """The groups of the plug-ins, by name."""
 
     def of(self, kind: type[G]) -> G:
-        """Return the group of a plug-in by its class; its defaults while the plug-in is left out."""
-        return next((one for one in self.plugged.values() if isinstance(one, kind)), None) or kind()
+        """Return the group of a plug-in, or one that it extends, by its class; its defaults while the plug-in is left out."""
+        groups = (*self.plugged.values(), *(getattr(self, name) for name in EXTENDED))
+        return next((one for one in groups if isinstance(one, kind)), None) or kind()
 
     def having(self, *groups: Any) -> Settings:
         """Return a copy with other values of some groups of plug-ins; those of plug-ins that are left out stay away."""
@@ -901,7 +894,7 @@ def table() -> str:
         lines += [f"## [{name}]", "", "| key | environment | default | what it does |", "| --- | --- | --- | --- |"]
         hints = hints_of(group)
         for key, item in knobs(group).items():
-            choices = choices_of(unwrap_optional(hints[key])[0])
+            choices = choices_of(unwrap_optional(hints[key])[0], item)
             help = item.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
             default = getattr(group, key)
             usual = "" if default in (None, "") else f"`{default}`"
@@ -1014,50 +1007,50 @@ def check_settings(settings: Settings) -> Settings:
     _check_embedding(settings.embedding)
     _check_proxy(settings.proxy)
     _check_capture(settings.capture)
-    _check_store(settings)
-    _check_index(settings.index)
+    for name, group in groups(settings):
+        if name in EXTENDED:
+            find_provider(settings, name)
+        if check := getattr(group, "check", None):
+            check(settings)
     return settings
 
 
-SHARED_INDEX = (
-    'store.kind = "sparql" needs an index that its nodes share: set index.kind = "lance" and index.uri to a folder or an object '
-    'store that they all reach, or index.kind = "milvus"'
-)
+def find_provider(settings: Settings, group: str) -> str:
+    """
+    Return the plug-in that opens the store or the index that a group of `EXTENDED` names; empty for Memento's own.
 
-
-def _check_store(settings: Settings) -> None:
-    if settings.store.kind == "embedded":
-        return
-    for key in ("query_url", "update_url"):
-        if not getattr(settings.store, key):
-            _refuse("store", key, "must be the address of the SPARQL endpoint")
-        _check_url("store", key, getattr(settings.store, key))
-    if settings.index.kind == "faiss":
-        raise SettingsError(SHARED_INDEX)
-    if settings.encryption.on:
-        _refuse("encryption", "on", "must be false where the store is a SPARQL endpoint: encrypt its disk")
-
-
-def _check_index(index: IndexSettings) -> None:
-    if index.kind == "faiss" and index.uri:
-        _refuse("index", "uri", "must be empty for faiss, whose index is in the data folder")
-    if index.kind != "faiss" and not index.uri:
-        where = "a folder or s3://bucket/path" if index.kind == "lance" else "http://host:19530 or a file"
-        _refuse("index", "uri", f"is required for {index.kind}: {where}")
+    Raises:
+        SettingsError: no plug-in that is installed and switched on has it.
+    """
+    [item] = (item for item in fields(EXTENDED[group]) if item.name == "kind")
+    kind = getattr(settings, group).kind
+    if kind == item.default:
+        return ""
+    owner = plugin.name_owners(item.metadata["parts"]).get(kind)
+    if owner is None:
+        raise SettingsError(
+            f"{group}.kind must be {describe_choices(choices_of(str, item))}, not {kind!r}: no plug-in that is installed has that"
+        )
+    if owner in settings.plugins.left_out:
+        raise SettingsError(
+            f"{group}.kind = {kind!r} needs the plug-in {owner}, which is switched off: `memento plugins --on {owner}` switches it "
+            "on"
+        )
+    return owner
 
 
 def _check_capture(capture: CaptureSettings) -> None:
     for namespace, mode in json.loads(capture.namespaces or "{}").items():
         if mode not in get_args(Capture):
             why = f"must say {', '.join(get_args(Capture))} of {namespace!r}, not {str(mode)[:40]!r}"
-            _refuse("capture", "namespaces", why)
+            refuse("capture", "namespaces", why)
 
 
 def _check_model(model: ModelSettings) -> None:
     if model.provider == "none":  # the other settings have no effect until a provider is set
         return
     if not model.model:
-        _refuse("model", "model", f"is required for {model.provider}, as the provider calls it")
+        refuse("model", "model", f"is required for {model.provider}, as the provider calls it")
     _check_service("model", model)
 
 
@@ -1065,19 +1058,19 @@ def _check_embedding(embedding: EmbeddingSettings) -> None:
     local, provider = embedding.model in LOCAL_MODELS, embedding.provider
     if provider not in get_args(Embedder):
         why = f"must be one of {', '.join(get_args(Embedder))}, not {str(provider)[:40]!r}"
-        _refuse("embedding", "provider", why)
+        refuse("embedding", "provider", why)
     if provider == "local":
         if not local and not _is_model_folder(embedding.model):
             why = (
                 f"must be one of {', '.join(LOCAL_MODELS)} when its provider is local, not {embedding.model[:200]!r}; "
                 "or the folder of a sentence-transformers model, with its modules.json"
             )
-            _refuse("embedding", "model", why)
+            refuse("embedding", "model", why)
         return
     if local or not embedding.model:
-        _refuse("embedding", "model", f"is required for {provider}, as the provider calls it")
+        refuse("embedding", "model", f"is required for {provider}, as the provider calls it")
     if not embedding.dimensions:
-        _refuse("embedding", "dimensions", f"is required for {provider}: the length of the model's vectors")
+        refuse("embedding", "dimensions", f"is required for {provider}: the length of the model's vectors")
     _check_service("embedding", embedding)
 
 
@@ -1092,30 +1085,31 @@ def _check_service(group: str, service: ModelSettings | EmbeddingSettings) -> No
     provider = service.provider
     if provider in CLOUD and not service.api_key:
         how = f'set {variable(group, "api_key")}, or api_key = "{{env:NAME}}" in the file'
-        _refuse(group, "api_key", f"is required for {provider}: {how}")
+        refuse(group, "api_key", f"is required for {provider}: {how}")
     if provider in CLOUD and service.base_url:
         why = f"has one address for {provider} and must be empty: for another choose openai-compatible or ollama"
-        _refuse(group, "base_url", why)
+        refuse(group, "base_url", why)
     if provider == "openai-compatible" and not service.base_url:
-        _refuse(group, "base_url", "is required for openai-compatible, as http://localhost:8000/v1")
+        refuse(group, "base_url", "is required for openai-compatible, as http://localhost:8000/v1")
     if provider != "openai-compatible" and service.provider_name:
-        _refuse(group, "provider_name", f"is for openai-compatible only and must be empty for {provider}")
+        refuse(group, "provider_name", f"is for openai-compatible only and must be empty for {provider}")
     if not (service.api_key.isascii() and service.api_key.isprintable()):
-        _refuse(group, "api_key", "must be printable ASCII, without a line break")
-    _check_url(group, "base_url", service.base_url)
+        refuse(group, "api_key", "must be printable ASCII, without a line break")
+    check_url(group, "base_url", service.base_url)
 
 
 def _check_proxy(proxy: ProxySettings) -> None:
     for key in ("openai_base_url", "anthropic_base_url", "ollama_base_url"):
-        _check_url("proxy", key, getattr(proxy, key))
+        check_url("proxy", key, getattr(proxy, key))
     if proxy.provider == "ollama" and not proxy.ollama_base_url:
-        _refuse("proxy", "ollama_base_url", "is required when its provider is ollama")
+        refuse("proxy", "ollama_base_url", "is required when its provider is ollama")
     if proxy.provider != "all" and not proxy.upstreams:
         keys = "openai_base_url or anthropic_base_url" if proxy.provider == "custom" else f"{proxy.provider}_base_url"
-        _refuse("proxy", "provider", f"is {proxy.provider}: give {keys}, or choose all")
+        refuse("proxy", "provider", f"is {proxy.provider}: give {keys}, or choose all")
 
 
-def _check_url(group: str, key: str, url: str) -> None:
+def check_url(group: str, key: str, url: str) -> None:
+    """Raise `SettingsError` if an address is not one of HTTP."""
     if not url:
         return
     try:
@@ -1125,12 +1119,13 @@ def _check_url(group: str, key: str, url: str) -> None:
         usable = False
     example, secret = ("7878/query", "token") if group == "store" else ("8000/v1", "api_key")
     if not usable:
-        _refuse(group, key, f"must be an address such as http://localhost:{example}")
+        refuse(group, key, f"must be an address such as http://localhost:{example}")
     if parts.username or parts.password or parts.query or parts.fragment:
-        _refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}")
+        refuse(group, key, f"must hold no password, query or fragment; a key belongs into {secret}")
 
 
-def _refuse(group: str, key: str, why: str) -> NoReturn:
+def refuse(group: str, key: str, why: str) -> NoReturn:
+    """Raise a `SettingsError` that names a setting."""
     raise SettingsError(f"{key} of [{group}] {why}")
 
 
@@ -1185,12 +1180,14 @@ def without_plugins(settings: Settings, names: Collection[str]) -> Settings:
     owners = plugin.name_owners("settings")
     kept = {group: value for group, value in settings.plugged.items() if owners[group] not in names}
     silent = {name: 0.0 for name, of in plugin.name_owners("signals").items() if of in names}
+    own = {name: own(getattr(settings, name).kind) for name, own in EXTENDED.items() if owners.get(name) in names}
     known = {item.name for item in fields(settings.signals)}
     return replace(
         settings,
         plugins=PluginsSettings(", ".join(sorted(names))),
         plugged=kept,
         signals=replace(settings.signals, **{name: weight for name, weight in silent.items() if name in known}),
+        **own,
     )
 
 
@@ -1445,6 +1442,8 @@ def _convert(value: object, hint: Any, item: Field[Any], where: str) -> object:
         value = msgspec.convert(value, kind)
     except msgspec.ValidationError:
         raise SettingsError(f"{where} must be {_KINDS[kind]}{shown}") from None
+    if (choices := choices_of(hint, item)) and value not in choices:
+        raise SettingsError(f"{where} must be {describe_choices(choices)}{shown}")
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise msgspec.ValidationError

@@ -41,7 +41,7 @@ from memento.operations import PLUGGED, TABLE, Operation, fields_of, name_of
 from memento.operations.base import complete, places_of, route_of
 from memento.python import Memento, open_memento
 from memento.python.methods import METHODS
-from memento.settings import ConsolidationSettings, EmbeddingSettings, Settings, groups, without_plugins
+from memento.settings import EXTENDED, ConsolidationSettings, EmbeddingSettings, Settings, groups, without_plugins
 
 SMALL = Settings(
     embedding=EmbeddingSettings(model="trigram", cache=False),  # needs no model
@@ -243,7 +243,7 @@ def _check_absence(name: str, memento: Memento) -> list[str]:
     wrong += [
         f"[{group}]: is a group of settings although the plug-in is off"
         for group, of in plugin.name_owners("settings").items()
-        if of == name and group in there
+        if of == name and group in there and type(there[group]) is not EXTENDED.get(group)
     ]
     off = {"MEMENTO_PLUGINS_OFF": name}
     return wrong + [

@@ -27,12 +27,12 @@ import numpy as np
 
 from measure import record, shown, spread, timed
 from memento.datadir import DataFolder
+from memento.plugins.scale.databases import open_engine
+from memento.plugins.scale.engine import Where
+from memento.plugins.scale.pool import PooledIndexes
+from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento
-from memento.search.databases import open_engine
-from memento.search.engine import Where
-from memento.search.pool import PooledIndexes
 from memento.search.vectors import UPGRADED, open_vector_file
-from memento.settings import IndexSettings
 from object_store import client, count_requests, serve_bucket
 from recall_scale import alone, opened, resident_mb, written
 from synthetic import WordVectors, World

@@ -25,13 +25,14 @@ import numpy as np
 import recall_scale
 from measure import arguments, record, shown, spread, timed
 from memento.datadir import DataFolder
-from memento.graph.endpoint import SparqlClient
-from memento.graph.remote import RemoteStore
 from memento.iris import IRI, MEM
 from memento.model import Change, NoteRow
+from memento.plugins.scale.endpoint import SparqlClient
+from memento.plugins.scale.remote import RemoteStore
+from memento.plugins.scale.settings import StoreSettings
 from memento.python import Memento, open_memento
 from memento.search.vectors import UPGRADED, open_vector_file
-from memento.settings import AnswersSettings, EmbeddingSettings, Settings, StoreSettings
+from memento.settings import AnswersSettings, EmbeddingSettings, Settings
 from people import Life
 from startup import command, free_port
 from synthetic import RandomVectors, World

@@ -30,7 +30,8 @@ from memento.plugins.lab.evaluation import (
     read_set,
     show_progress,
 )
-from memento.settings import MODES, EmbeddingSettings, IndexSettings, Settings, with_mode
+from memento.plugins.scale.settings import IndexSettings
+from memento.settings import MODES, EmbeddingSettings, Settings, with_mode
 
 SHOWN = ("recall@5", "recall@10", "all@5", "mrr@10", "ndcg@10")
 PROFILES = ("default", "seed", "half")

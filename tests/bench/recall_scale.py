@@ -37,11 +37,12 @@ from memento.graph.binding import bind_query
 from memento.graph.terms import to_term
 from memento.iris import IRI
 from memento.model import Quad
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 from memento.rank import ppr
 from memento.search.embedders import Cached
 from memento.search.indexes import View
-from memento.settings import GateSettings, IndexSettings, Settings, StoreSettings
+from memento.settings import GateSettings, Settings
 from memento.time import now
 from synthetic import RandomVectors, World
 

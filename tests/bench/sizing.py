@@ -30,9 +30,10 @@ from unittest.mock import patch
 
 from measure import RESULTS, record, timed
 from memento import backends, telemetry
+from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento, open_memento
 from memento.search.embedders import Cached
-from memento.settings import GateSettings, IndexSettings, Settings
+from memento.settings import GateSettings, Settings
 from recall_scale import alone, asked, built_once, resident_mb
 from synthetic import RandomVectors, World
 

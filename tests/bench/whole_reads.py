@@ -23,8 +23,8 @@ from engine_scale import built
 from measure import record, timed
 from memento.datadir import DataFolder
 from memento.iris import MEM, TYPE, tag_iri
+from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento
-from memento.settings import IndexSettings
 from recall_scale import alone, opened
 from synthetic import WordVectors
 

@@ -19,14 +19,15 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from crash.writer import deadly
-from memento.backends import Backends
 from memento.errors import MementoError
-from memento.graph.remote import RemoteStore
+from memento.plugins.scale import databases, pool
+from memento.plugins.scale.databases import Lance
+from memento.plugins.scale.node import Node
+from memento.plugins.scale.pool import PooledIndexes, Pools
+from memento.plugins.scale.remote import RemoteStore
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.search import databases, pool
-from memento.search.databases import Lance
-from memento.search.pool import PooledIndexes, Pools
-from memento.settings import EmbeddingSettings, IndexSettings, Settings, StoreSettings
+from memento.settings import EmbeddingSettings, Settings
 
 LEASE_S = 1.0
 Shared = tuple[str, str, str, str]
@@ -38,8 +39,8 @@ STEPS: dict[str, tuple[object, str, bool]] = {
     "before the nodes are read again": (PooledIndexes, "_put_nodes", True),
     "before rows are merged": (Lance, "_build_rows", False),
     "when rows are merged": (PooledIndexes, "_put_nodes", False),
-    "before it is noted how far the engine is": (Backends, "_note_indexed", True),
-    "when it is noted how far the engine is": (Backends, "_note_indexed", False),
+    "before it is noted how far the engine is": (Node, "note_indexed", True),
+    "when it is noted how far the engine is": (Node, "note_indexed", False),
     "before files are joined": (Lance, "settle", True),
     "when files are joined": (Lance, "settle", False),
     "before files of what is erased go": (Lance, "purge", True),

@@ -24,11 +24,11 @@ from endpoints import BINARY, Server, free_port, serve_milvus
 from memento.errors import MementoError
 from memento.iris import MEM
 from memento.model import Scope
+from memento.plugins.scale.engine import Entry, MemoryEngine, unpack_entry
+from memento.plugins.scale.pool import Pools
+from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento, open_memento
-from memento.search.engine import Entry, MemoryEngine, unpack_entry
-from memento.search.pool import Pools
 from memento.search.vectors import VectorFile
-from memento.settings import IndexSettings
 
 pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 pytestmark = pytest.mark.skipif(BINARY is None, reason="no `oxigraph`: pip install oxigraph")

@@ -120,7 +120,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     care.Sync: lambda s, n: care.Sync(str(s.folder), dry_run=True),
     care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),
     care.Restore: lambda s, n: care.Restore(str(s.folder / "backups")),
-    care.ProbeStore: lambda s, n: care.ProbeStore("http://127.0.0.1:9/query", "http://127.0.0.1:9/update"),
     care.ListTenants: lambda s, n: care.ListTenants(),
     care.ListTokens: lambda s, n: care.ListTokens(),
     care.CreateToken: lambda s, n: care.CreateToken(f"phone of {n}"),

@@ -11,10 +11,10 @@ import pytest
 from conftest import OFFLINE, at
 from memento.iris import IRI
 from memento.model import Scope
+from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento, open_memento
 from memento.search import cache
 from memento.search.claims import Claims, Stated
-from memento.settings import IndexSettings
 from memento.time import now
 
 NOTES = (

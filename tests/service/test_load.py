@@ -18,15 +18,9 @@ from doors import serving
 from endpoints import Server, free_port
 from memento.errors import Overloaded
 from memento.interfaces.web.app import create_app
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.settings import (
-    IndexSettings,
-    LimitsSettings,
-    ProxySettings,
-    ServerSettings,
-    Settings,
-    StoreSettings,
-)
+from memento.settings import LimitsSettings, ProxySettings, ServerSettings, Settings
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened
 

@@ -11,8 +11,8 @@ from conftest import OFFLINE
 from endpoints import Server
 from memento.access import Access
 from memento.errors import Forbidden
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Client, Memento, open_memento
-from memento.settings import IndexSettings, StoreSettings
 
 WORDS = ("hammer", "pliers", "saw", "chisel")
 

@@ -11,6 +11,7 @@ import pytest
 from memento import settings
 from memento.errors import InputError, SettingsError
 from memento.plugins.keys.settings import KeysSettings
+from memento.plugins.scale.settings import StoreSettings
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_a_variable_may_be_set_to_nothing_and_one_of_another_group_may_be_missin
         '[store]\ntoken = "{env:GONE}"\n[executor.servers.files]\ncommand = "x"\nenv = {K = "{env:GONE}"}\n'
     )
 
-    assert settings.load(file, {"GONE": ""}).store.token == ""
+    assert settings.load(file, {"GONE": ""}).of(StoreSettings).token == ""
     bare = replace(settings.load_client(file, {}), plugged=settings.plugin_groups())
     assert bare == settings.ClientSettings()
     file.write_text(file.read_text().split("\n", 2)[2])

@@ -21,16 +21,13 @@ from memento.datadir import DataFolder
 from memento.errors import BackendError, Damaged, GraphError, MementoError, SettingsError, StoreAway
 from memento.graph import shapes
 from memento.graph.backups import explain_way_out, list_all_backups, list_backups, verify_backup
-from memento.graph.feed import Feed
 from memento.graph.oxigraph import Oxigraph, find_damage
-from memento.graph.remote import RemoteStore
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, graph_iri, namespace_of, parse_graph_name
 from memento.model import Difference, Health, Inferred, PartHealth, PartName, Readiness, Scope, SetAside, Status
 from memento.retrieval import relevance
 from memento.search import cache
 from memento.search.embedders import embedder_of
-from memento.search.pool import Pools
 from memento.search.vectors import examine_vector_file
 from memento.settings import Settings
 from memento.time import iso
@@ -81,7 +78,7 @@ def report_status(
         address=owner.address if owner else None,
         degraded=_explain_damage(parts),
         set_aside=find_set_aside(scope.tenant, access, parts),
-        differences=parts.review.differences,
+        differences=parts.differences,
     )
 
 
@@ -116,7 +113,7 @@ def report_health(
         upstreams=upstreams,
         degraded=harm,
         set_aside=find_set_aside(scope.tenant, access, parts),
-        differences=parts.review.differences,
+        differences=parts.differences,
         plugins=plugin.list_problems(),
     )
 
@@ -133,7 +130,6 @@ class Watch:
             find_rest: returns for how many more seconds the model is not called.
         """
         self._stores, self._settings, self._find_rest = stores, settings, find_rest
-        self._quick: Feed | None = None
         looks: Mapping[PartName, Callable[[], PartHealth]] = {
             "store": self._look_at_store,
             "index": self._look_at_index,
@@ -172,20 +168,9 @@ class Watch:
 
     def _look_at_store(self) -> PartHealth:
         graph = self._stores.graph
-        if isinstance(graph, RemoteStore):
-            if self._quick is None:
-                self._quick = Feed(graph.client.with_timeout(LOOK_S))
-            begin = time.monotonic()
-            head = self._quick.read_head()
-            figures: dict[str, float | str] = {
-                "kind": "sparql",
-                "sequence": head.sequence,
-                "ms": round((time.monotonic() - begin) * 1000, 1),
-            }
-        else:
-            figures = {"kind": "embedded", "sequence": graph.writes}
-            if harm := _explain_damage(self._stores):
-                return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
+        figures = self._stores.measure_store()
+        if harm := _explain_damage(self._stores):
+            return PartHealth(part="store", state="damaged", is_needed=True, detail=harm, figures=figures)
         harm = explain_failure(graph) if graph.failure else ""
         return PartHealth(
             part="store",
@@ -196,12 +181,9 @@ class Watch:
         )
 
     def _look_at_index(self) -> PartHealth:
-        indexes, graph = self._stores.indexes, self._stores.graph
-        figures: dict[str, float | str] = {"kind": self._settings.index.kind}
-        if isinstance(indexes, Pools):
-            seen = indexes.engine.seen
-            figures |= {"seen": seen, "behind": max(graph.writes - seen, 0)}
-        return PartHealth(part="index", state="ok", is_needed=True, figures={**figures, "nodes": indexes.count_nodes()})
+        indexes = self._stores.indexes
+        figures = {"kind": self._settings.index.kind, **indexes.measure(), "nodes": indexes.count_nodes()}
+        return PartHealth(part="index", state="ok", is_needed=True, figures=figures)
 
     def _look_at_embedder(self) -> PartHealth:
         stores = self._stores

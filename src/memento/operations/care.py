@@ -322,32 +322,6 @@ TOKENS: Mapping[Interface, str] = {
 }
 
 
-class ProbeStore(Operation["model.Probed"], frozen=True):
-    """
-    Test whether a SPARQL endpoint can store a memory: what Memento needs, whether the endpoint has it, and the request that shows
-    it.
-
-    The test takes about 10 s. It writes only to graphs below `urn:memento:probe:`, which it removes at the end. If the endpoint
-    cannot be reached, the answer has no findings.
-
-    Raises:
-        InputError: an invalid address.
-        Forbidden: the caller is not a program of the owner on the machine of the memory.
-    """
-
-    route: ClassVar[str] = "POST /memory/store/probe"
-    is_idempotent: ClassVar[bool] = True
-    right: ClassVar[Right] = "admin"
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it concerns another store"}
-
-    query_url: Annotated[Text, Meta(description="address for queries, such as http://127.0.0.1:7878/query")]
-    update_url: Annotated[Text, Meta(description="address for updates, such as http://127.0.0.1:7878/update")]
-    token: Annotated[str, Meta(description="sent to both as a bearer token")] | None = None
-    quick: Annotated[
-        bool, Meta(description="only test, in a second, what would lose memories or show them to others")
-    ] = False
-
-
 TENANTS: Mapping[Interface, str] = {"mcp": "it concerns the memory of others"}
 
 

@@ -41,7 +41,6 @@ from memento.model import (
     NoteStatus,
     Noted,
     Page,
-    Probed,
     Profile,
     Proposal,
     RecalledEntity,
@@ -102,6 +101,7 @@ from memento.plugins.living.nouns import (
     Followed,
     Item,
 )
+from memento.plugins.scale.nouns import Probed
 
 class AdminMethods:
     """A descriptor: the methods of a group, bound to a memory."""
@@ -298,34 +298,6 @@ class AdminMethods:
             Forbidden: the caller may not administer the whole data folder, or may not name a folder.
         """
 
-    def probe_store(
-        self,
-        query_url: str,
-        update_url: str,
-        token: str | None = None,
-        quick: bool = False,
-        *,
-        namespace: str | None = None,
-    ) -> Probed:
-        """
-        Test whether a SPARQL endpoint can store a memory: what Memento needs, whether the endpoint has it, and the request that shows
-        it.
-
-        The test takes about 10 s. It writes only to graphs below `urn:memento:probe:`, which it removes at the end. If the endpoint
-        cannot be reached, the answer has no findings.
-
-        Args:
-            query_url: address for queries, such as http://127.0.0.1:7878/query
-            update_url: address for updates, such as http://127.0.0.1:7878/update
-            token: sent to both as a bearer token
-            quick: only test, in a second, what would lose memories or show them to others
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: an invalid address.
-            Forbidden: the caller is not a program of the owner on the machine of the memory.
-        """
-
     def list_tenants(
         self,
         *,
@@ -399,6 +371,34 @@ class AdminMethods:
         Raises:
             NotFound: there is no such token.
             Forbidden: the caller may not administer the whole data folder.
+        """
+
+    def probe_store(
+        self,
+        query_url: str,
+        update_url: str,
+        token: str | None = None,
+        quick: bool = False,
+        *,
+        namespace: str | None = None,
+    ) -> Probed:
+        """
+        Test whether a SPARQL endpoint can store a memory: what Memento needs, whether the endpoint has it, and the request that shows
+        it.
+
+        The test takes about 10 s. It writes only to graphs below `urn:memento:probe:`, which it removes at the end. If the endpoint
+        cannot be reached, the answer has no findings.
+
+        Args:
+            query_url: address for queries, such as http://127.0.0.1:7878/query
+            update_url: address for updates, such as http://127.0.0.1:7878/update
+            token: sent to both as a bearer token
+            quick: only test, in a second, what would lose memories or show them to others
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: an invalid address.
+            Forbidden: the caller is not a program of the owner on the machine of the memory.
         """
 
 class CasesMethods:

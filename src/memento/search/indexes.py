@@ -127,8 +127,12 @@ class Indexes(Context):
         now: datetime | None = None,
     ) -> None:
         """
-        Load the nodes that some texts or keys may need, and some nodes; does nothing here, where all are loaded. See
-        `search/pool.py`.
+        Load the nodes that some texts or keys may need, and some nodes; does nothing here, where all are loaded.
+
+        Args:
+            names: load what has one of these names or of their words, or a name of nearly the same meaning, and memories about it.
+            around: load these nodes and the memories linked to them, then those linked to these, for so many `steps`.
+            now: load by texts only what holds at this instant; without it also what has ended.
         """
 
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
@@ -168,6 +172,25 @@ class Indexes(Context):
 
     def note_followed(self) -> None:
         """Note that all writes have been applied here."""
+
+    def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
+        """
+        Put into an engine what a kill has left out, or everything; does nothing here, see `reconcile`.
+
+        Args:
+            is_ours: only this process and earlier ones of this folder have written to the store.
+
+        Returns:
+            how many nodes had to be embedded.
+        """
+        return 0
+
+    def measure(self) -> dict[str, float | str]:
+        """Return what `/health` tells of an engine; nothing here."""
+        return {}
+
+    def close(self) -> None:
+        """Close the connections to an engine; there are none here."""
 
     def filter_nodes(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter accepts, whatever their graph and time."""

@@ -47,7 +47,6 @@ from memento.errors import (
     TooLong,
     Unanswered,
 )
-from memento.graph.feed import WriteLock
 from memento.graph.inferences import Premises, ReadPremises
 from memento.intake.capture import Journal
 from memento.intake.redaction import Redaction, Redactor, describe_counts
@@ -134,10 +133,9 @@ class Service:
         """The places for reading notes by rules, before anything is compared; acquired before all other locks."""
         self.understanding = Turns("the turn to write")
         """Held while a note is being compared and written; acquired before `writing`, never after it."""
-        self.writing = stores.make_write_lock()
-        """The write lock: of this process, and of all nodes where they share a store."""
-        self.reading = self.writing.local if isinstance(self.writing, WriteLock) else self.writing
-        """The local write lock, for reading what the writers of this process maintain; needs no write lease of a shared store."""
+        self.writing, self.reading = stores.make_locks()
+        """The write lock: of this process, and of all nodes where they share a store; and the local one, for reading what the
+        writers of this process maintain, which needs no write lease of a shared store."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
         self.closing = threading.Event()
@@ -388,7 +386,7 @@ class Context:
         List the functions of plug-ins that read the premises of inferred triples; none for a store behind an endpoint, because the
         triples are written beside the memories by the one owner of a folder.
         """
-        if self.settings.store.kind == "sparql":
+        if self.stores.is_shared:
             return []
         left_out = self.settings.plugins.left_out
         return [partial(read, context=self) for of, read in plugin.collect("infers").items() if of not in left_out]

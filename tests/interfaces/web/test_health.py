@@ -19,8 +19,8 @@ from memento.archive import check
 from memento.errors import StoreAway
 from memento.interfaces.web import app, openapi
 from memento.interfaces.web.app import create_app
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.settings import IndexSettings, StoreSettings
 from memento.time import now
 from scripted import Reset, ScriptedModel
 from understanding import Understanding, opened

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -17,7 +16,6 @@ from memento import plugin
 from memento.errors import FolderInUse, InputError, NotFound
 from memento.interfaces.cli.base import (
     FAILED,
-    USAGE,
     Chosen,
     command,
     common,
@@ -39,16 +37,9 @@ if TYPE_CHECKING:
 @command("serve")
 @click.option("--host", help="Address to listen on; one that is not loopback needs a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    help="Worker processes; with more than one, the store has a process too. For several cores.  [default: 1]",
-)
 @click.option("--bare", is_flag=True, help="Serve an empty RDF dataset over SPARQL instead of a memory.")
 @click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one is encrypted.")
-def serve_memory(
-    chosen: Chosen, host: str | None, port: int | None, workers: int | None, bare: bool, encrypted: bool
-) -> None:
+def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool, encrypted: bool) -> None:
     """Serve the memory over HTTP until you stop it."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
@@ -66,27 +57,13 @@ def serve_memory(
         return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
-    if workers and workers > 1:
-        _serve_many(chosen, configured, workers, host or knobs.host, port)
-        return
     with open_memory(chosen, "serve", configured) as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
         from memento.interfaces.web.server import asgi, serve
 
         memento.resume()
-        serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, _announce)
-
-
-def _serve_many(chosen: Chosen, configured: Settings, count: int, host: str, port: int) -> None:
-    from memento.interfaces.web.workers import serve_many
-
-    if chosen.namespace:
-        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
-    folder = chosen.folder
-    folder.acquire("memento serve", configured.server.lock_wait_s)
-    with folder:
-        serve_many(folder, configured, count, host, port, _announce)
+        serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, announce)
 
 
 def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
@@ -454,7 +431,8 @@ def _print_converted(chosen: Chosen, done: Converted) -> None:
     print_answer(chosen, plain(done), lambda: "\n".join(lines))
 
 
-def _announce(address: str) -> None:
+def announce(address: str) -> None:
+    """Print where the service is reached."""
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
@@ -468,104 +446,7 @@ def _announce(address: str) -> None:
 
 @main.group("store")
 def store_group() -> None:
-    """Encrypt the store, change its embedder, run or test one elsewhere."""
-
-
-@store_group.command("serve")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; one that is not loopback needs a token.",
-)
-@click.option("--port", type=click.IntRange(0, 65535), default=7878, show_default=True, help="0 picks a free one.")
-@click.option(
-    "--token",
-    envvar="MEMENTO_STORE_TOKEN",
-    default="",
-    help="The token that nodes must send.  [env: MEMENTO_STORE_TOKEN]",
-)
-def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
-    """Serve the graphs of FOLDER to several nodes until you stop it: `oxigraph serve`, with one update at a time."""
-    from memento.interfaces.web.store import serve_store
-    from memento.telemetry import configure_logging
-
-    configure_logging()
-    serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
-
-
-@store_group.command("adopt")
-@click.pass_obj
-def adopt_store(chosen: Chosen) -> None:
-    """
-    Write this program's ontology and this node's settings to the shared store, for all nodes.
-
-    Nodes that cannot read that ontology, or use another embedder, can no longer write until you upgrade them or change their
-    settings: stop them first. An index with vectors of another embedder is emptied; the next node that starts fills it again.
-    """
-    from memento.backends import adopt_shared_store
-    from memento.graph.agreement import read_own_version
-
-    before = adopt_shared_store(chosen.settings())
-    click.echo(
-        f"The store has the ontology {read_own_version()} (before: {before or 'none'}), and the settings of this node."
-    )
-
-
-@store_group.command("probe")
-@click.argument("query_url", metavar="QUERY_URL")
-@click.argument("update_url", metavar="UPDATE_URL")
-@click.option(
-    "--token",
-    envvar="MEMENTO_STORE_TOKEN",
-    default="",
-    help="The bearer token for both URLs.  [env: MEMENTO_STORE_TOKEN]",
-)
-@click.option("--quick", is_flag=True, help="Test only what would lose or leak memories; takes a second.")
-@click.option(
-    "--kill-command", metavar="COMMAND", help="A command that kills the endpoint during a write; needs --start-command."
-)
-@click.option("--start-command", metavar="COMMAND", help="A command that starts the endpoint again and returns.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def probe_endpoint(
-    query_url: str,
-    update_url: str,
-    token: str,
-    quick: bool,
-    kill_command: str | None,
-    start_command: str | None,
-    as_json: bool,
-) -> None:
-    """
-    Test whether a SPARQL endpoint can store a memory; exit code 1 when it cannot, 2 when it cannot be reached.
-
-    The test takes about 5 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
-    """
-    import signal
-
-    from memento.codec import plain
-    from memento.graph.probe import probe_store
-    from memento.interfaces.cli.views import show_probe
-
-    if (kill_command is None) != (start_command is None):
-        raise InputError(
-            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
-        )
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM removes the graphs too
-
-    def restart() -> None:
-        for line in (kill_command, start_command):
-            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
-
-    try:
-        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    answer = plain(found)
-    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else show_probe(answer))
-    if not answer["fit"]:
-        sys.exit(FAILED if answer["reachable"] else USAGE)
+    """Encrypt the store, change its embedder, upgrade it, move tenants."""
 
 
 @main.group("token")

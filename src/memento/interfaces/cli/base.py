@@ -313,14 +313,14 @@ class Subcommands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands, without those of plug-ins that are switched off."""
         owners = {name: of for name, command in self.commands.items() if (of := owner_of(command))}
-        left_out = _find_left_out(ctx) if owners else frozenset()
+        left_out = find_left_out(ctx) if owners else frozenset()
         return [name for name in super().list_commands(ctx) if owners.get(name) not in left_out]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         of = owner_of(self.commands.get(args[0]))
-        if of and of in _find_left_out(ctx):
+        if of and of in find_left_out(ctx):
             raise click.UsageError(
                 f"there is no command {args[0]!r}: its plug-in is switched off; `memento plugins --on {of}` switches it on",
                 ctx,
@@ -352,7 +352,7 @@ def list_owned(of: str, group: click.Group, above: str = "") -> Iterator[tuple[s
             yield from list_owned(of, command, f"{above}{name} ")
 
 
-def _find_left_out(ctx: click.Context) -> frozenset[str]:
+def find_left_out(ctx: click.Context) -> frozenset[str]:
     """Return the plug-ins that are switched off. The settings are read only where there may be some: help must be quick."""
     chosen = ctx.find_object(Chosen) or Chosen()
     try:

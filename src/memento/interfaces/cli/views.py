@@ -284,25 +284,6 @@ def show_differences(found: Iterable[Json]) -> str:
     return "\n".join(lines) or "All is well."
 
 
-def show_probe(probed: Json) -> str:
-    """Show a row for each finding, with request and answer where it is not `ok`, and the verdict."""
-    colours = {"ok": "green", "failed": "red", "unknown": "yellow"}
-    lines = []
-    for one in probed["findings"]:
-        outcome = click.style(
-            f"{'fails' if one['outcome'] == 'failed' else one['outcome']:<8}", fg=colours[one["outcome"]]
-        )
-        lines.append(f"{outcome}{'needed' if one['is_needed'] else 'wished':<8}{one['name']}")
-        if one["outcome"] != "ok":
-            lines += [
-                f"        {dim(name):<8} {clean(one[key])}" for name, key in _SHOWN_OF_FINDING.items() if one[key]
-            ]
-    return "\n".join([*lines, f"{probed['query_url']}: {clean(probed['verdict'])} ({probed['seconds']:.1f} s)"])
-
-
-_SHOWN_OF_FINDING = {"asked": "asked", "answer": "answered", "so": "why"}
-
-
 def clean(text: str) -> str:
     """
     Make one line without control characters: a note must not control the reader's terminal.

@@ -76,7 +76,6 @@ from memento.errors import BackendError, Damaged, DiskFull, Forbidden, InputErro
 from memento.graph import mapping
 from memento.graph.backups import begin_restore, list_backups, parse_backup_time, prepare_restore
 from memento.graph.documents import Form, form_called
-from memento.graph.probe import probe_store
 from memento.graph.store import parse_quads, serialise_quads
 from memento.intake.redaction import Redaction
 from memento.iris import IRI, MEM, audit_iri, cases_iri, check_namespace, mint, owner_of, parse_graph_name, parse_iri
@@ -89,7 +88,6 @@ from memento.model import (
     Filter,
     Merged,
     Migrated,
-    Probed,
     Quad,
     Restored,
     Scope,
@@ -798,13 +796,6 @@ def restore(operation: operations.Restore, context: Context) -> Restored:
             service.put_off.clear()
     resume(service)
     return restored
-
-
-@handles(operations.ProbeStore)
-def probe_endpoint(operation: operations.ProbeStore, context: Context) -> Probed:
-    """Ask an endpoint for the features that a store needs."""
-    context.require_own_machine("it sends requests to any address from this machine")
-    return probe_store(operation.query_url, operation.update_url, token=operation.token or "", quick=operation.quick)
 
 
 @handles(operations.ListTenants)

@@ -1,0 +1,28 @@
+"""
+Several nodes over one memory: the graph behind a SPARQL 1.1 endpoint, the index in an engine that all nodes reach.
+
+*Flow:* `node` opens a memory over both. `endpoint` speaks SPARQL over HTTP; `remote` is the store, and `feed` how nodes take turns
+to write and learn of the writes of others; `agreement` is what they must have in common, `probe` tests an endpoint.
+`pool` ranks in what a question loads from an `engine`, of which `databases` has two. `server` serves a store, `workers` serve one
+folder on many cores.
+"""
+
+from memento.plugin import Plugin
+
+plugin = Plugin(
+    name="scale",
+    summary="Several nodes over one memory: a store behind SPARQL, an index in LanceDB or Milvus, workers on many cores.",
+    operations="memento.plugins.scale.operations",
+    handlers="memento.plugins.scale.handlers",
+    settings={
+        "store": "memento.plugins.scale.settings:StoreSettings",
+        "index": "memento.plugins.scale.settings:IndexSettings",
+    },
+    stores={"sparql": "memento.plugins.scale.node:open_node"},
+    indexes={
+        "lance": "memento.plugins.scale.pool:open_pools",
+        "milvus": "memento.plugins.scale.pool:open_pools",
+    },
+    groups={},
+    commands="memento.plugins.scale.commands",
+)

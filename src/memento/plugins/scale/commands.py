@@ -1,0 +1,178 @@
+"""The commands of several nodes: serve, test and adopt a shared store; serve one folder with several processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from memento.errors import FolderInUse, InputError
+from memento.interfaces.cli.admin import announce, store_group
+from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand, running
+from memento.interfaces.cli.commands import Choice
+from memento.interfaces.cli.views import Json, clean, dim
+
+BY_HAND: Mapping[str, str] = {"probe_store": "store probe"}
+
+
+def show_probe(probed: Json) -> str:
+    """Show a row for each finding, with request and answer where it is not `ok`, and the verdict."""
+    colours = {"ok": "green", "failed": "red", "unknown": "yellow"}
+    lines = []
+    for one in probed["findings"]:
+        outcome = click.style(
+            f"{'fails' if one['outcome'] == 'failed' else one['outcome']:<8}", fg=colours[one["outcome"]]
+        )
+        lines.append(f"{outcome}{'needed' if one['is_needed'] else 'wished':<8}{one['name']}")
+        if one["outcome"] != "ok":
+            lines += [
+                f"        {dim(name):<8} {clean(one[key])}" for name, key in _SHOWN_OF_FINDING.items() if one[key]
+            ]
+    return "\n".join([*lines, f"{probed['query_url']}: {clean(probed['verdict'])} ({probed['seconds']:.1f} s)"])
+
+
+_SHOWN_OF_FINDING = {"asked": "asked", "answer": "answered", "so": "why"}
+
+
+@store_group.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; one that is not loopback needs a token.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=7878, show_default=True, help="0 picks a free one.")
+@click.option(
+    "--token",
+    envvar="MEMENTO_STORE_TOKEN",
+    default="",
+    help="The token that nodes must send.  [env: MEMENTO_STORE_TOKEN]",
+)
+def serve_shared_store(folder: Path, host: str, port: int, token: str) -> None:
+    """Serve the graphs of FOLDER to several nodes until you stop it: `oxigraph serve`, with one update at a time."""
+    from memento.plugins.scale.server import serve_store
+    from memento.telemetry import configure_logging
+
+    configure_logging()
+    serve_store(folder, host, port, token, lambda address: click.echo(f"The store is ready at {address}"))
+
+
+@store_group.command("adopt")
+@click.pass_obj
+def adopt_store(chosen: Chosen) -> None:
+    """
+    Write this program's ontology and this node's settings to the shared store, for all nodes.
+
+    Nodes that cannot read that ontology, or use another embedder, can no longer write until you upgrade them or change their
+    settings: stop them first. An index with vectors of another embedder is emptied; the next node that starts fills it again.
+    """
+    from memento.graph.version import read_own_version
+    from memento.plugins.scale.node import adopt_shared_store
+
+    before = adopt_shared_store(chosen.settings())
+    click.echo(
+        f"The store has the ontology {read_own_version()} (before: {before or 'none'}), and the settings of this node."
+    )
+
+
+@store_group.command("probe")
+@click.argument("query_url", metavar="QUERY_URL")
+@click.argument("update_url", metavar="UPDATE_URL")
+@click.option(
+    "--token",
+    envvar="MEMENTO_STORE_TOKEN",
+    default="",
+    help="The bearer token for both URLs.  [env: MEMENTO_STORE_TOKEN]",
+)
+@click.option("--quick", is_flag=True, help="Test only what would lose or leak memories; takes a second.")
+@click.option(
+    "--kill-command", metavar="COMMAND", help="A command that kills the endpoint during a write; needs --start-command."
+)
+@click.option("--start-command", metavar="COMMAND", help="A command that starts the endpoint again and returns.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def probe_endpoint(
+    query_url: str,
+    update_url: str,
+    token: str,
+    quick: bool,
+    kill_command: str | None,
+    start_command: str | None,
+    as_json: bool,
+) -> None:
+    """
+    Test whether a SPARQL endpoint can store a memory; exit code 1 when it cannot, 2 when it cannot be reached.
+
+    The test takes about 5 s. It writes only to graphs below urn:memento:probe:, which it removes at the end.
+    """
+    import signal
+
+    from memento.codec import plain
+    from memento.plugins.scale.probe import probe_store
+
+    if (kill_command is None) != (start_command is None):
+        raise InputError(
+            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
+        )
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM removes the graphs too
+
+    def restart() -> None:
+        for line in (kill_command, start_command):
+            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
+
+    try:
+        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    answer = plain(found)
+    click.echo(json.dumps(answer, ensure_ascii=False) if as_json else show_probe(answer))
+    if not answer["fit"]:
+        sys.exit(FAILED if answer["reachable"] else USAGE)
+
+
+for _one in (serve_shared_store, adopt_store, probe_endpoint):
+    assert isinstance(_one, ShellCommand)
+    _one.plugin = "scale"
+
+
+def serve_with_workers(
+    chosen: Chosen, workers: int, *, host: str | None, port: int | None, bare: bool, encrypted: bool
+) -> bool:
+    """Serve the memory with several processes until they are stopped; return False where one is enough."""
+    if workers < 2 or bare:
+        return False
+    from memento.plugins.scale.workers import serve_many
+    from memento.telemetry import configure_logging, trace_to
+
+    configure_logging()
+    configured = chosen.settings()
+    if encrypted:
+        configured = replace(configured, encryption=replace(configured.encryption, on=True))
+    knobs = configured.server
+    if configured.telemetry.otlp_endpoint:
+        trace_to(configured.telemetry.otlp_endpoint)
+    if other := running(chosen):
+        raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
+    if chosen.namespace:
+        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
+    folder = chosen.folder
+    folder.acquire("memento serve", knobs.lock_wait_s)
+    with folder:
+        serve_many(folder, configured, workers, host or knobs.host, knobs.port if port is None else port, announce)
+    return True
+
+
+CHOICES: Mapping[str, Choice] = {
+    "serve": Choice(
+        name="workers",
+        type=click.IntRange(1, 64),
+        help="Worker processes; with more than one, the store has a process too. For several cores.  [default: 1]",
+        run=serve_with_workers,
+    )
+}

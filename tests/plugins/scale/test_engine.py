@@ -1,0 +1,653 @@
+"""Every engine gives the same answers to the same questions, and loses nothing that it has acknowledged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from multiprocessing import get_context
+from pathlib import Path
+from shutil import rmtree
+from threading import Event
+from unittest.mock import patch
+
+import lancedb
+import numpy as np
+import pytest
+
+from endpoints import free_port, serve_milvus
+from memento.errors import EngineError
+from memento.iris import IRI, MEM
+from memento.plugins.scale import databases, local_copy
+from memento.plugins.scale.databases import Lance, Milvus
+from memento.plugins.scale.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_entry
+from memento.plugins.scale.local_copy import LocalCopy
+from memento.search.nodes import Record
+from memento.search.postings import tokens
+from object_store import client, count_requests, serve_bucket
+
+D = 16
+G, OTHER = IRI("urn:memento:graph:me:main"), IRI("urn:memento:graph:me:other")
+FOREVER = 2**62
+NOW = 1_700_000_000_000
+TEXTS = (
+    "Anna moved to Lisbon",
+    "Bob likes green tea",
+    "Anna likes black coffee",
+    "The cat sleeps on the sofa",
+    "It's the O'Neill",
+)
+Opener = Callable[[], Engine]
+
+
+def vector(seed: int) -> np.ndarray:
+    row = np.random.default_rng(seed).standard_normal((1, D)).astype(np.float32)
+    return row / np.linalg.norm(row)
+
+
+def entry(number: int, text: str = "", **given: object) -> Entry:
+    iri = IRI(f"urn:memento:memory:{number}'s")
+    record = Record(iri, G, {MEM.content: [text], MEM.about: [IRI("urn:anna")], MEM.accessCount: [3]})
+    fields = {
+        "iri": iri,
+        "graph": G,
+        "kind": "memory",
+        "vectors": vector(number),
+        "text": " ".join(tokens(text)),
+        "times": (0, FOREVER, 0, FOREVER, 0),
+        "keys": (),
+        "packed": pack_records([record]),
+    }
+    return Entry(**{**fields, **given})  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    with serve_milvus(tmp_path_factory.mktemp("milvus"), port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    with serve_bucket("tests"):
+        yield "s3://tests"
+
+
+@pytest.fixture
+def copied(bucket: str, tmp_path: Path) -> Iterator[Callable[[str], Lance]]:
+    """Opens one table in an object store again and again, with a copy in a folder of its own under a name."""
+    place, every = f"{bucket}/{tmp_path.name}", []
+
+    def open_copy(name: str) -> Lance:
+        every.append(Lance(place, None, D, folder=tmp_path / name, most=2**30))
+        return every[-1]
+
+    with patch.object(local_copy, "_FRESH_S", 0.0), patch.object(local_copy, "_LOOK_S", 0.5):
+        yield open_copy
+        for one in every:
+            one.close()
+
+
+@pytest.fixture(params=["memory", "lance", "copied", "milvus"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """Opens the engine again and again, on the same place."""
+    if request.param == "copied":
+        open_copy, names = request.getfixturevalue("copied"), map(str, range(100))
+        return lambda: open_copy(next(names))
+    if request.param == "memory":
+        engine = MemoryEngine(D)
+        return lambda: engine
+    if request.param == "lance":
+        return lambda: Lance(str(tmp_path / "lance"), None, D)
+    uri = request.getfixturevalue("server")
+    Milvus(uri, None, D).clear()
+    return lambda: Milvus(uri, None, D)
+
+
+def test_what_is_put_is_found_by_meaning_words_and_keys_and_comes_back_as_it_was(opened: Opener) -> None:
+    engine = opened()
+    put = [entry(number, text, keys=(f"label:{number}", "all")) for number, text in enumerate(TEXTS)]
+    engine.put(put)
+    where = Where(graphs=[G])
+    for number, one in enumerate(put):
+        hits = engine.nearest(vector(number), 3, where)
+        assert hits[0].iri == one.iri
+        assert hits[0].score == pytest.approx(1, abs=1e-3)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        assert [hit.iri for hit in engine.linked([f"label:{number}", "none"], 10, where)] == [one.iri]
+    assert [hit.iri for hit in engine.words(tokens("Who likes tea?"), 2, where)] == [put[1].iri, put[2].iri]
+    assert engine.words([], 3, where) == []
+    assert len(engine.linked(["all"], 3, where)) == 3
+    found = {one.iri: one for one in engine.records([one.iri for one in put], [G])}
+    assert len(found) == len(put)
+    for one in put:
+        same = found[one.iri]
+        assert (same.graph, same.kind, same.text, same.times, set(same.keys), same.packed) == (
+            (one.graph, one.kind, one.text, one.times, set(one.keys), one.packed)
+        )
+        assert np.allclose(same.vectors, one.vectors, atol=1e-6)
+    assert engine.count(where) == len(put)
+    assert sorted(engine.sample(10, where)) == sorted(one.text for one in put)
+
+
+def test_a_question_sees_only_its_graphs_its_kind_and_what_holds(opened: Opener) -> None:
+    engine = opened()
+    text = "Anna drinks tea"
+    engine.put(
+        [
+            entry(1, text),
+            entry(2, text, graph=OTHER),
+            entry(3, text, kind="anchor"),
+            entry(4, text, times=(0, NOW - 1, 0, FOREVER, NOW - 1)),
+            entry(5, text, times=(0, FOREVER, 0, NOW - 1, 0)),
+            entry(6, text, times=(0, NOW - 1, 0, FOREVER, NOW + 1)),
+        ]
+    )
+    ids = {number: entry(number).iri for number in range(1, 7)}
+
+    def seen(where: Where) -> set[IRI]:
+        near = {hit.iri for hit in engine.nearest(vector(1), 10, where)}
+        assert near == {hit.iri for hit in engine.words(["tea"], 10, where)}
+        return near
+
+    assert seen(Where(graphs=[G], current=NOW)) == {ids[1], ids[6]}
+    assert seen(Where(graphs=[G])) == {ids[1], ids[4], ids[5], ids[6]}
+    assert seen(Where(graphs=[G, OTHER], current=NOW)) == {ids[1], ids[2], ids[6]}
+    assert seen(Where(graphs=[G], kinds=("anchor",))) == {ids[3]}
+    assert engine.records([ids[1], ids[2]], [OTHER])[0].iri == ids[2]
+    assert (engine.count(Where(graphs=[OTHER])), engine.count(Where(graphs=[]))) == (1, 5)
+
+
+def test_an_entry_is_replaced_whole_with_the_windows_that_it_has_no_more(opened: Opener) -> None:
+    engine = opened()
+    long = np.concatenate([vector(10), vector(11), vector(12)])
+    engine.put([entry(1, "one two three", vectors=long, keys=("old",)), entry(2, "four")])
+    assert engine.nearest(vector(12), 1, Where(graphs=[G]))[0].iri == entry(1).iri
+    assert np.allclose(engine.records([entry(1).iri], [G])[0].vectors, long, atol=1e-6)
+    assert engine.count(Where(graphs=[G])) == 2
+    engine.put([entry(1, "five", vectors=vector(20), keys=("new",))])
+    [found] = engine.records([entry(1).iri], [G])
+    assert (len(found.vectors), found.text) == (1, "five")
+    assert engine.nearest(vector(12), 1, Where(graphs=[G]))[0].score < 0.9
+    assert engine.words(["three"], 5, Where(graphs=[G])) == []
+    assert engine.linked(["old"], 5, Where(graphs=[G])) == []
+    assert [hit.iri for hit in engine.linked(["new"], 5, Where(graphs=[G]))] == [entry(1).iri]
+    engine.put([entry(3, "six", vectors=np.zeros((0, D), dtype=np.float32))], gone=[entry(2).iri])
+    assert {one.iri for one in engine.records([entry(number).iri for number in (1, 2, 3)], [G])} == {
+        entry(1).iri,
+        entry(3).iri,
+    }
+    assert entry(3).iri not in {hit.iri for hit in engine.nearest(vector(3), 5, Where(graphs=[G]))}
+    assert [hit.iri for hit in engine.words(["six"], 5, Where(graphs=[G]))] == [entry(3).iri]
+
+
+def test_what_is_longer_than_a_field_of_the_engine_comes_back_whole(opened: Opener) -> None:
+    engine = opened()
+    packed = np.random.default_rng(1).bytes(150_000)
+    engine.put([entry(1, "short", packed=packed), entry(2, "x", packed=b"")])
+    assert engine.records([entry(1).iri], [G])[0].packed == packed
+    assert engine.count(Where(graphs=[G])) == 2
+
+
+def test_the_sequence_that_was_seen_never_goes_back_and_is_gone_with_the_rest(opened: Opener) -> None:
+    engine = opened()
+    assert engine.seen == 0
+    engine.put([entry(1, "one")], seen=7)
+    engine.put([], seen=5)
+    assert engine.seen == 7
+    assert opened().seen == 7
+    engine.clear()
+    assert (engine.seen, engine.count(Where(graphs=[]))) == (0, 0)
+
+
+def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
+    engine = opened()
+    assert engine.owner == ""
+    engine.put([], seen=3, owner="here")
+    engine.put([entry(1, "one")], seen=4)
+    assert (opened().owner, opened().seen) == ("here", 4)
+    engine.put([], owner="there")
+    assert (opened().owner, opened().seen) == ("there", 4)
+    engine.clear()
+    assert engine.owner == ""
+
+
+def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
+    engine = opened()
+    engine.fill([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
+    engine.settle()
+    where = Where(graphs=[G], current=NOW)
+    assert [hit.iri for hit in engine.words(["tea"], 2, where)] == [entry(1).iri]
+    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+    assert [hit.iri for hit in engine.linked(["label:4"], 2, where)] == [entry(4).iri]
+    engine.put([entry(1, "Bob sings")])
+    assert engine.words(["tea"], 2, where) == []
+    assert engine.count(where) == len(TEXTS)
+
+
+def test_vectors_that_were_filled_once_more_are_found_by_an_index(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    with patch.object(databases, "_INDEXED", 300):
+        for begin in (0, 1_000):
+            engine.clear()
+            engine.fill([entry(number, "tea") for number in range(begin, begin + 400)])
+            engine.settle()
+            table = lancedb.connect(str(tmp_path / "lance")).open_table("memento")
+            found = table.index_stats("vector_idx")
+            assert found
+            assert found.num_unindexed_rows == 0
+    assert engine.nearest(vector(1_003), 1, Where(graphs=[G]))[0].iri == entry(1_003).iri
+
+
+def test_what_was_put_is_there_when_it_is_opened_again(opened: Opener) -> None:
+    engine = opened()
+    engine.put([entry(number, text) for number, text in enumerate(TEXTS)])
+    again = opened()
+    assert again.count(Where(graphs=[G])) == len(TEXTS)
+    engine.put([entry(9, "Carla sings")])  # seen at once by who has it open
+    assert [hit.iri for hit in again.words(["carla"], 1, Where(graphs=[G]))] == [entry(9).iri]
+    engine.settle()
+    assert [hit.iri for hit in again.words(["carla"], 1, Where(graphs=[G]))] == [entry(9).iri]
+
+
+def test_engines_find_what_an_exact_search_finds(opened: Opener) -> None:
+    rng = np.random.default_rng(5)
+    words = [f"word{number}" for number in range(400)]
+    often = 1 / np.arange(1, 401)  # as words of a language are: few are in many texts
+    often /= often.sum()
+    put = [
+        entry(number, " ".join(rng.choice(words, 5 + number % 17, p=often)), graph=(G, OTHER)[number % 2])
+        for number in range(1200)
+    ]
+    engine, exact = opened(), MemoryEngine(D)
+    for one in (engine, exact):
+        one.put(put)
+    engine.settle()
+    near, told = [], []
+    for number in range(20):
+        where, asked = Where(graphs=[G]), [str(word) for word in rng.choice(words, 4, p=often)]
+        row = vector(10_000 + number)
+        want, got = ({hit.iri for hit in one.nearest(row, 20, where)} for one in (exact, engine))
+        near.append(len(want & got) / len(want))
+        want, got = ({hit.iri for hit in one.words(asked, 20, where)} for one in (exact, engine))
+        told.append(len(want & got) / len(want))
+    assert np.mean(near) >= 0.9
+    assert np.mean(told) >= 0.9
+
+
+def test_one_of_many_that_is_erased_is_in_no_file(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    engine.fill([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(400)])
+    engine.settle()
+    engine.put([], gone=[entry(1).iri])
+    engine.purge()
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert engine.count(Where(graphs=[G])) == 399
+    assert engine.nearest(vector(7), 1, Where(graphs=[G]))[0].iri == entry(7).iri
+
+
+def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    engine.put([entry(1, "tea")])
+    data = next((tmp_path / "lance").rglob("data/*.lance"))
+    engine.put([entry(2, "Zanzibar")])
+    left = data.with_name(f"{'01' * 12}{'0a' * 13}.lance")
+    left.write_bytes(next(path for path in data.parent.iterdir() if path != data).read_bytes())
+    engine.put([], gone=[entry(2).iri])
+    engine.purge()
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert engine.count(Where(graphs=[G])) == 1
+
+
+def contains(folder: Path, word: bytes) -> bool:
+    """Whether a file below a folder contains a word; files and folders may be deleted meanwhile, which `rglob` does not bear."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                if word in Path(place, name).read_bytes():
+                    return True
+    return False
+
+
+def list_files(folder: Path) -> set[tuple[str, int]]:
+    """Return the files below a folder, and when each was written; a file that is renamed or deleted meanwhile is left out."""
+    found = set[tuple[str, int]]()
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                found.add((str(path), path.stat().st_mtime_ns))
+    return found
+
+
+def test_what_is_in_an_object_store_is_read_from_the_disk(
+    copied: Callable[[str], Lance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Counted is what questions ask for. The look in the background asks for three things each time, and who asks while it copies
+    # reads from the object store; here it is over before anything is counted, and does not come again.
+    look, is_over = LocalCopy._look, Event()
+
+    def look_once(copy: LocalCopy) -> float:
+        look(copy)
+        is_over.set()
+        return 3600.0
+
+    monkeypatch.setattr(LocalCopy, "_look", look_once)
+    monkeypatch.setattr(local_copy, "_PATIENCE", timedelta(minutes=1))
+    engine = copied("here")
+    assert is_over.wait(60)
+    engine.put([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
+    where = Where(graphs=[G])
+    engine.count(where)
+    before = count_requests()
+    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
+    assert engine.words(["tea"], 1, where)[0].iri == entry(1).iri
+    assert engine.linked(["label:4"], 1, where)[0].iri == entry(4).iri
+    assert len(engine.records([entry(2).iri])) == 1
+    assert count_requests() - before <= 8  # two looks at each for what is new
+    with patch.object(local_copy, "_FRESH_S", 60.0):
+        before = count_requests()
+        engine.nearest(vector(2), 1, where)
+        assert count_requests() == before
+
+
+def test_a_copy_has_what_another_node_has_and_loses_what_that_erased(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    here, there = copied("here"), copied("there")
+    where = Where(graphs=[G])
+    here.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(20)])
+    assert there.count(where) == 20
+    there.put([], gone=[entry(1).iri])
+    assert here.words(["zanzibar"], 1, where) == []
+    there.purge()
+    until = time.monotonic() + 60
+    while contains(tmp_path, b"zanzibar"):
+        assert time.monotonic() < until, "what was erased is in a copy"
+        assert here.count(where) == 19
+        time.sleep(0.05)
+    assert here.count(where) == 19
+
+
+def test_a_copy_is_taken_up_and_a_file_that_lacks_is_copied_again(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    engine = copied("here")
+    engine.put([entry(number, "tea " * 500) for number in range(50)])
+    engine.settle()
+    assert engine.count(Where(graphs=[G])) == 50
+    engine.close()
+    before = list_files(tmp_path / "here")
+    again = copied("here")
+    assert again.count(Where(graphs=[G])) == 50
+    # A manifest may be on its way (`.manifest.part`) while the count is answered; no file of data is copied twice.
+    assert {one for one in list_files(tmp_path / "here") ^ before if ".manifest" not in one[0]} == set()
+    for path in (tmp_path / "here").rglob("data/*"):
+        path.unlink()
+    assert len(again.records([entry(number).iri for number in range(50)])) == 50  # asked in the object store
+    names, until = {name for name, _ in before}, time.monotonic() + 60
+    while {name for name, _ in list_files(tmp_path / "here")} != names and time.monotonic() < until:
+        time.sleep(0.05)
+    assert {name for name, _ in list_files(tmp_path / "here")} == names
+
+
+def test_a_table_that_is_too_large_is_asked_where_it_is(
+    bucket: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = Lance(f"{bucket}/large", None, D, folder=tmp_path / "copy", most=1_000)
+    engine.put([entry(number, "tea") for number in range(20)])
+    assert engine.count(Where(graphs=[G])) == 20
+    assert list_files(tmp_path / "copy") == set()
+    assert "index.too-large-to-copy" in caplog.text
+    engine.close()
+
+
+def test_a_copy_of_which_files_are_deleted_meanwhile_ends_with_the_newest(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    engine, names = copied("here"), list[str]()
+    engine.put([entry(number, "tea") for number in range(20)])
+    bucket, place = "tests", f"{tmp_path.name}/memento.lance"
+    listed = LocalCopy._list_objects
+
+    def list_and_drop(copy: LocalCopy, under: str) -> dict[str, int]:
+        found = listed(copy, under)
+        if not under and not names:
+            names.append("once")
+            engine.put([entry(0, "green")])
+            engine.purge()
+        return found
+
+    with patch.object(LocalCopy, "_list_objects", list_and_drop):
+        other = copied("there")
+        assert [hit.iri for hit in other.words(["green"], 2, Where(graphs=[G]))] == [entry(0).iri]
+    assert names
+    assert client().list_objects_v2(Bucket=bucket, Prefix=place)["KeyCount"]
+
+
+@pytest.mark.parametrize("later", [0, 20])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_table_that_was_made_again_is_copied_whatever_its_version_is(
+    copied: Callable[[str], Lance], tmp_path: Path, later: int, is_open: bool
+) -> None:
+    def list_found(engine: Lance) -> list[list[IRI]]:
+        return [[hit.iri for hit in engine.words([word], 9, Where(graphs=[G]))] for word in ("old", "new")]
+
+    here = copied("here")
+    here.put([entry(1, "old")])
+    for number in range(later):
+        here.put([entry(number, "old")])
+    assert list_found(here)[0]
+    before = here._table.version
+    if not is_open:
+        here.close()
+    there = Lance(here._uri, None, D)
+    there._db.drop_table("memento")
+    there._open()
+    there.put([entry(30, "new")])
+    assert (there._table.version == before) == (not later)
+    for _ in range(3):
+        assert list_found(here if is_open else copied("here")) == [[], [entry(30).iri]]
+
+
+def test_what_was_erased_goes_from_a_copy_that_has_no_room_any_more(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    here, where = copied("here"), Where(graphs=[G])
+    here.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(20)])
+    assert here.count(where) == 20
+    with patch.object(local_copy, "_SPARE", 2**62):
+        here.put([], gone=[entry(1).iri])
+        here.purge()
+        assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        assert here.count(where) == 19
+        assert here.words(["zanzibar"], 1, where) == []
+    until = time.monotonic() + 60
+    while here._copy is not None and here._copy.find_table() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    assert list_files(tmp_path / "here")
+    assert here.count(where) == 19
+
+
+def test_a_copy_that_has_become_too_large_is_deleted(copied: Callable[[str], Lance], tmp_path: Path) -> None:
+    here = copied("here")
+    here.put([entry(number, "tea") for number in range(20)])
+    assert here.count(Where(graphs=[G])) == 20
+    here.close()
+    again = Lance(here._uri, None, D, folder=tmp_path / "here", most=1_000)
+    assert again.count(Where(graphs=[G])) == 20
+    assert list_files(tmp_path / "here") == set()
+    again.close()
+
+
+def test_a_question_that_looks_while_something_is_put_hides_it_from_nobody(copied: Callable[[str], Lance]) -> None:
+    engine, where, put = copied("here"), Where(graphs=[G]), list[str]()
+    engine.put([entry(1, "tea")])
+    assert engine.count(where) == 1
+    is_behind = LocalCopy._is_behind
+
+    def look_and_put(copy: LocalCopy, *given: object) -> bool:
+        found = is_behind(copy, *given)  # type: ignore[arg-type]
+        if not put:
+            put.append("once")
+            engine.put([entry(2, "green")])
+        return found
+
+    with patch.object(local_copy, "_FRESH_S", 60.0):
+        engine._copy.expire()  # type: ignore[union-attr]
+        with patch.object(LocalCopy, "_is_behind", look_and_put):
+            engine.count(where)
+        assert engine.count(where) == 2
+
+
+def test_a_copy_that_is_closed_copies_no_more(copied: Callable[[str], Lance], tmp_path: Path) -> None:
+    engine = copied("here")
+    engine.put([entry(1, "tea")])
+    copy = engine._copy
+    assert copy is not None
+    engine.close()
+    engine.put([entry(2, "green")])
+    with pytest.raises(EngineError, match="closed"):
+        copy.bring_up()
+
+
+def test_a_table_whose_manifests_are_named_otherwise_is_asked_where_it_is(
+    copied: Callable[[str], Lance], tmp_path: Path
+) -> None:
+    copied("here").put([entry(1, "tea")])
+    place = f"{tmp_path.name}/memento.lance/_versions/"
+    for one in client().list_objects_v2(Bucket="tests", Prefix=place)["Contents"]:
+        version = 2**64 - 1 - int(one["Key"].removeprefix(place).removesuffix(".manifest"))
+        source = {"Bucket": "tests", "Key": one["Key"]}
+        client().copy_object(Bucket="tests", Key=f"{place}{version}.manifest", CopySource=source)
+        client().delete_object(**source)
+    assert [hit.iri for hit in copied("there").words(["tea"], 1, Where(graphs=[G]))] == [entry(1).iri]
+    assert list_files(tmp_path / "there") == set()
+
+
+def test_what_was_put_into_milvus_lite_is_indexed_before_it_becomes_much(
+    server: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Until then each question looks through all of it."""
+    engine = Milvus(server, None, D)
+    engine.clear()
+
+    def list_indexed() -> set[Path]:
+        return set(tmp_path_factory.getbasetemp().glob("milvus*/**/*.parquet"))
+
+    before = list_indexed()
+    engine.put([entry(number, "Anna drinks tea") for number in range(200)])
+    assert list_indexed() == before
+    engine.put([entry(number, "Anna drinks tea") for number in range(200, 300)])
+    assert list_indexed() - before
+    assert engine.count(Where(graphs=[G])) == 300
+
+
+def write_some(kind: str, place: str, begin: int, count: int) -> None:
+    engine = (Lance if kind == "lance" else Milvus)(place, None, D)
+    for number in range(begin, begin + count):
+        engine.put([entry(number, f"written {number}")])
+
+
+@pytest.mark.parametrize("kind", ["lance", "milvus"])
+def test_several_processes_write_and_nothing_is_lost(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    place = str(tmp_path / "lance") if kind == "lance" else request.getfixturevalue("server")
+    engine: Engine = (Lance if kind == "lance" else Milvus)(place, None, D)
+    engine.clear()
+    spawn = get_context("spawn")
+    writers = [spawn.Process(target=write_some, args=(kind, place, 100 * one, 8)) for one in range(2)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    assert engine.count(Where(graphs=[G])) == 16
+    assert len(engine.records([entry(100 * one + number).iri for one in range(2) for number in range(8)], [G])) == 16
+
+
+def write_until_killed(place: str, acknowledged: str) -> None:
+    engine = Lance(place, None, D)
+    with Path(acknowledged).open("a") as log:
+        for number in range(100_000):
+            engine.put([entry(number, f"told {number}", vectors=np.concatenate([vector(number), vector(number + 1)]))])
+            log.write(f"{number}\n")
+            log.flush()
+
+
+def test_a_writer_that_is_killed_leaves_whole_entries_and_all_that_it_acknowledged(tmp_path: Path) -> None:
+    place, log = str(tmp_path / "lance"), tmp_path / "log"
+    engine = Lance(place, None, D)
+    log.touch()
+    writer = get_context("spawn").Process(target=write_until_killed, args=(place, str(log)))
+    writer.start()
+    while len(log.read_text().splitlines()) < 5:
+        time.sleep(0.05)
+    assert writer.pid is not None
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.join()
+    told = [int(line) for line in log.read_text().splitlines()]
+    found = engine.records([entry(number).iri for number in range(len(told) + 1)], [G])
+    assert len(found) >= len(told)
+    assert all(len(one.vectors) == 2 for one in found)
+    engine.put([entry(0, "new")])
+    assert len(engine.records([entry(0, TEXTS[0]).iri], [G])[0].vectors) == 1
+
+
+def test_records_come_back_from_their_packed_form() -> None:
+    record = Record(IRI("urn:a"), G, {MEM.about: [IRI("urn:b"), "text"], MEM.weight: [0.5], MEM.position: [3]})
+    assert unpack_entry(pack_records([record]))[0] == (record,)
+    assert isinstance(unpack_entry(pack_records([record]))[0][0].statements[MEM.about][0], IRI)
+    assert unpack_entry(pack_records([record]))[1] is None
+    masked = np.full((1, D), 0.25, dtype=np.float32)
+    records, found = unpack_entry(pack_records([record], masked))
+    assert found is not None
+    assert (records, found.tolist()) == ((record,), masked.tolist())
+
+
+def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    Lance(str(tmp_path / "lance"), None, D)
+    with pytest.raises(EngineError, match="rebuild"):
+        Lance(str(tmp_path / "lance"), None, D + 1)
+
+
+def test_an_engine_that_cannot_be_reached_is_an_error_of_ours() -> None:
+    with pytest.raises(EngineError, match="Milvus"):
+        Milvus("http://127.0.0.1:9", None, D)
+
+
+def count_when_connected(engine: Engine) -> int:
+    """Count entries as soon as the library has connected again, which it tries later each time."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return engine.count(Where(graphs=[G]))
+        except EngineError as error:
+            if "Fail connecting" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.2)
+
+
+def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path) -> None:
+    port = free_port()
+    with serve_milvus(tmp_path, port):
+        engine = Milvus(f"http://127.0.0.1:{port}", None, D)
+        engine.put([entry(0, TEXTS[0])], seen=1)
+    with pytest.raises(EngineError, match="Milvus failed"):
+        engine.count(Where(graphs=[G]))
+    with serve_milvus(tmp_path, port):
+        assert count_when_connected(engine) == 1
+        engine.put([entry(1, TEXTS[1])], seen=2)
+        assert (engine.count(Where(graphs=[G])), engine.seen) == (2, 2)
+
+
+def test_an_engine_whose_table_is_gone_says_how_it_is_made_again(tmp_path: Path) -> None:
+    engine = Lance(str(tmp_path / "lance"), None, D)
+    rmtree(tmp_path / "lance")
+    with pytest.raises(EngineError, match="memento care rebuild") as caught:
+        engine.count(Where(graphs=[G]))
+    assert ".rs:" not in str(caught.value)
+    engine.clear()
+    engine.put([entry(0, TEXTS[0])])
+    assert engine.count(Where(graphs=[G])) == 1
