@@ -79,9 +79,10 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_page_without_the_place_of_a_section_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "CONTRIBUTING.md").write_text("# Contributing\n", encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/where.md").write_text("# Where is what\n", encoding="utf-8")
 
-    with pytest.raises(InputError, match=r"CONTRIBUTING\.md has no place for the section 'rooms': add <!-- rooms -->"):
+    with pytest.raises(InputError, match=r"docs/where\.md has no place for the section 'rooms': add <!-- rooms -->"):
         reference.generate(tmp_path)
 
 

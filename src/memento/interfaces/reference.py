@@ -541,7 +541,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 """The pages that are generated as a whole, by their path."""
 
 SECTIONS: Sequence[tuple[str, str, Callable[[], str | None]]] = (
-    ("CONTRIBUTING.md", "rooms", write_rooms),
+    ("docs/where.md", "rooms", write_rooms),
     ("docs/recall.md", "signals", write_signals),
     *((*place.split("#"), write) for place, write in plugin.collect("sections").items()),
 )
