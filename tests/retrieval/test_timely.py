@@ -321,6 +321,16 @@ OF_A_KIND = {
 """Questions, and what is in the note that answers them."""
 
 
+@pytest.mark.parametrize("question", ["Who is Delroy?", "Who's Delroy?"])
+def test_who_somebody_is_comes_before_what_they_did_later(question: str) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note("Delroy is our plumber.", at="2025-01-10")
+        memento.note("Delroy moved away for good.", at="2025-03-10")
+        memento.note("Delroy likes Fado.", at="2025-04-10")
+
+        assert first(memento, question) == "Delroy is our plumber."
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_of_what_holds_together_the_kind_that_is_asked_for_comes_first(order: tuple[int, int]) -> None:
     with fresh_memory("minilm") as memento:

@@ -145,6 +145,9 @@ def find_asked(
                     fit = SUCCEEDING
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
                     found[claim.iri] = Step(claim, fit)
+            if one.relation == "be" and one.value.casefold() == "who" and not prefix:
+                is_to = _keep_walkable(view.indexes[Claims].of_value(owner), view, at, past=past)
+                found |= {claim.iri: Step(claim, 1.0) for claim in is_to if _says_who(claim)}
     latest: dict[tuple[IRI, str], float] = {}
     for step in found.values():
         key = (step.claim.owner, step.claim.relation)
@@ -155,6 +158,15 @@ def find_asked(
         else replace(step, fit=EARLIER * step.fit)
         for step in found.values()
     ]
+
+
+_WHOSE = re.compile(r"\b(?:my|our|your|his|her|its|their)\b|['’]s\b", re.IGNORECASE)
+
+
+def _says_who(claim: Stated) -> bool:
+    """Tell whether a claim says who somebody is to its owner: "Delroy is our plumber"."""
+    role = claim.relation.rpartition(" ")[2]
+    return role in words("people") or bool(_WHOSE.search(claim.words) and f" {role} " in f" {claim.words.casefold()} ")
 
 
 def _succeeds(claim: Stated, stems: Collection[str], view: View) -> bool:

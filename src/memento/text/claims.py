@@ -250,7 +250,7 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
     ([('USER', 'sister'), ("USER's sister", 'work')], 2)
     """
     context, found, steps = _Context(), dict[Asked, None](), 0
-    text, written = _stand_in(text, names)
+    text, written = _stand_in(_CONTRACTED.sub(r"\1 is", text), names)
     for at, sentence in enumerate(one for one in parse(text).sents if len(one) <= LONGEST):
         steps = max(steps, _count_steps(sentence))
         for claim in _claims_of_sentence(sentence, at, context):
@@ -274,6 +274,10 @@ def read_question(text: str, names: Sequence[str] = ()) -> Reading:
             found.setdefault(Asked(owner, fold(verb), ""), None)
     clauses = [Asked(_put_back(one.owner, written), one.relation, _put_back(one.value, written)) for one in found]
     return Reading(tuple(clauses), steps)
+
+
+_CONTRACTED = re.compile(r"^(\W*who)['’]s\b(?!\s+(?:been|got|had)\b)", re.IGNORECASE)
+"""The beginning of "Who's Ana Costa?", in which the parse finds no subject."""
 
 
 def _find_worker(verb: Token) -> Token | None:
@@ -878,6 +882,8 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
     ):
         value = next(child for child in verb.children if child.dep_ == "oprd")
         found = [_noun_claim(subject, value, base, context)]
+    elif (entered := _of_entered(verb, base)) is not None:
+        found = [entered]
     elif (subject is not None and (claim := _of_shift(verb, subject, base, context))) or (
         claim := _of_shifted_object(verb, base, context)
     ):
@@ -896,6 +902,17 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
         _remember_subject(own, found[0].owner if found else owner, context)
     elif subject is None and owner == USER:
         context.last = USER
+
+
+def _of_entered(verb: Token, base: Assertion) -> Assertion | None:
+    """Return the claim of a relation that somebody got into: "Ilse got married to Fedor"."""
+    for state in verb.children if verb.lemma_ == "get" else ():
+        for prep in state.children if state.dep_ == "acomp" else ():
+            said = f"be {state.lower_} {prep.lower_}"
+            inner = next((child for child in prep.children if child.dep_ == "pobj"), None)
+            if inner is not None and fold(said) != said:
+                return _with_value(replace(base, relation=fold(said), is_event=True), inner)
+    return None
 
 
 def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
