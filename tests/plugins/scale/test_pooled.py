@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
@@ -223,8 +224,11 @@ def test_a_pool_ends_with_its_operation(tmp_path: Path) -> None:
             memento.note(note)
             assert contents(memento, note)
         assert len(made) > 6
-        gc.collect()
-        assert [one() for one in made if one() is not None] == []
+        give_up = time.monotonic() + 60
+        while any(one() for one in made) and time.monotonic() < give_up:  # the worker that masks names may have one
+            gc.collect()
+            time.sleep(0.01)
+        assert [one for one in made if one() is not None] == []
 
 
 def test_nothing_looks_at_an_object_store_once_the_memory_is_closed(tmp_path: Path) -> None:
