@@ -154,6 +154,7 @@ def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
         ),
         ("Lab meeting with Ada on Tuesday.", "Tuesdays are sold out.", "Who is in the lab meeting?", False),
         ("Plumber: Delroy, came in an hour.", "Delroy brought his son along.", "Who is the plumber?", False),
+        ("My mentor is Ravi Menon.", "Ravi's mentor retired; his new one is Beatriz.", "Who mentors me?", False),
         ("Plumber: Delroy. Ada likes him.", "Ada moved to Porto.", "Who is the plumber?", False),
     ],
 )

@@ -65,12 +65,17 @@ def _list_capitals(sentences: Sequence[str], first: int = 0) -> Iterator[str]:
 
 
 def _list_gone(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the capitalised words near a word that says that something is over or no more."""
+    """
+    Yield the capitalised words near a word that says that something is over or no more.
+
+    *But:* of "Ravi's mentor retired" not Ravi; "Ravi's knee is broken" is about himself.
+    """
     for sentence in sentences:
         said = _WORD.findall(sentence)
         signs = [at for at, word in enumerate(said) if word.casefold() in words("leaving")]
         for at, word in enumerate(said):
-            if word[0].isupper() and any(abs(at - sign) <= WINDOW for sign in signs):
+            is_of_another = said[at + 1 : at + 2] == ["s"] and not words("people").isdisjoint(said[at + 2 : at + 4])
+            if word[0].isupper() and not is_of_another and any(abs(at - sign) <= WINDOW for sign in signs):
                 yield _fold(word)
 
 
