@@ -167,6 +167,24 @@ def test_what_became_of_the_answer_comes_before_it(said: str, later: str, questi
         assert first(memento, question) == (later if is_passed else said)
 
 
+@pytest.mark.parametrize("noted", [True, False])
+def test_turns_of_a_conversation_are_no_news(noted: bool) -> None:
+    with fresh_memory("trigram") as memento:
+        told = [
+            memento.note("Delroy comes at nine.", at="2024-02-01").memories[0],
+            memento.note("Delroy is gone.", at="2025-02-01").memories[0],
+        ]
+        scored = [Scored(one, score, "meaning") for one, score in zip(told, (0.5, 0.1), strict=True)]
+        apart, same = np.eye(2, dtype=np.float32), np.ones((2, 2), dtype=np.bool_)
+        one = np.ones(2)
+        likeness = Likeness(apart, same[0] * 0.5, one, one, same[0] & noted, ~same[0], ~np.eye(2, dtype=np.bool_), same)
+        graphs = Scope().readable
+
+        ordered = order_by_time(scored, NOW, memento.service.stores.graph, graphs, "Who comes?", likeness)
+
+        assert [one.item for one in ordered] == (told[::-1] if noted else told)
+
+
 def test_what_happened_is_not_ordered_by_time() -> None:
     with fresh_memory("trigram") as memento:
         memento.note("The kiln cracked in the frost, as wet clay was in it.", at="2024-02-01")

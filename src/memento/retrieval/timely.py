@@ -386,7 +386,10 @@ def _put_news_first(
     asked: datetime,
     comparable: NDArray[np.bool_],
 ) -> list[int]:
-    """Return the order in which what became of what one of the first memories names stands before that memory."""
+    """
+    Return the order in which what became of what one of the first memories names stands before that memory; turns of a conversation
+    stay where they are.
+    """
     moved = list(order)
     for at in order[:FIRST]:
         for other in order:
@@ -396,6 +399,8 @@ def _put_news_first(
             if (
                 likeness.news[at, other]
                 and comparable[at, other]
+                and likeness.noted[at]
+                and likeness.noted[other]
                 and is_later
                 and is_near
                 and is_behind
