@@ -230,14 +230,20 @@ def _without_null(schema: Any) -> Any:
 
 
 def _even(schema: Any) -> Any:
-    """Return a schema in which pairs are lists of two items, which every JSON Schema reader understands."""
+    """
+    Return a schema in which pairs are lists of two items, which every JSON Schema reader understands; and without defaults that are
+    empty objects, which some versions of msgspec write and others do not.
+    """
     if isinstance(schema, list):
         return [_even(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     pair = schema.get("prefixItems", [])
     even = {"items": pair[0]} if pair and all(one == pair[0] for one in pair) else {}
-    kept = {key: _even(value) for key, value in schema.items() if not (even and key == "prefixItems")}
+    dropped = {"prefixItems"} if even else set()
+    if schema.get("type") == "object" and schema.get("default") == {}:
+        dropped.add("default")
+    kept = {key: _even(value) for key, value in schema.items() if key not in dropped}
     return {**kept, **even}
 
 
