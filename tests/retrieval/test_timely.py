@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from conftest import make_grains
 from measure import fresh_memory
 from memento.model import Scope, Scored
 from memento.python import Memento
@@ -123,7 +124,9 @@ def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
         ]
         scored = [Scored(one, score, "meaning") for one, score in zip(told, (0.5, 0.4), strict=True)]
         alike, same = np.full((2, 2), 0.9, dtype=np.float32), np.ones((2, 2), dtype=np.bool_)
-        likeness = Likeness(alike, alike[0], np.ones(2), np.ones(2), same[0], ~same[0] | [False, True], ~same, same)
+        likeness = Likeness(
+            alike, alike[0], np.ones(2), np.ones(2), same[0], ~same[0] | [False, True], ~same[0], ~same, same
+        )
         graphs = Scope().readable
 
         ordered = order_by_time(scored, NOW, memento.service.stores.graph, graphs, "Where do I live?", likeness)
@@ -177,7 +180,9 @@ def test_turns_of_a_conversation_are_no_news(noted: bool) -> None:
         scored = [Scored(one, score, "meaning") for one, score in zip(told, (0.5, 0.1), strict=True)]
         apart, same = np.eye(2, dtype=np.float32), np.ones((2, 2), dtype=np.bool_)
         one = np.ones(2)
-        likeness = Likeness(apart, same[0] * 0.5, one, one, same[0] & noted, ~same[0], ~np.eye(2, dtype=np.bool_), same)
+        likeness = Likeness(
+            apart, same[0] * 0.5, one, one, same[0] & noted, ~same[0], ~same[0], ~np.eye(2, dtype=np.bool_), same
+        )
         graphs = Scope().readable
 
         ordered = order_by_time(scored, NOW, memento.service.stores.graph, graphs, "Who comes?", likeness)
@@ -338,6 +343,17 @@ OF_A_KIND = {
     "What is Marit's job?": "smith",
 }
 """Questions, and what is in the note that answers them."""
+
+
+def test_what_states_the_asked_claim_is_not_passed_by_something_else_of_the_same_owner() -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note("Wren keeps bees.", at="2026-03-01")
+        memento.note("Wren is allergic to walnuts.", at="2026-03-04")
+        memento.note("Wren moved to Bodø.", at="2026-07-01")
+        make_grains(memento)
+
+        assert first(memento, "What does Wren keep?") == "Wren keeps bees."
+        assert first(memento, "Where does Wren live?") == "Wren moved to Bodø."
 
 
 @pytest.mark.parametrize("question", ["Who is Delroy?", "Who's Delroy?"])

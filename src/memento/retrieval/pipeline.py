@@ -356,7 +356,8 @@ def order_in_time(
         chosen = [*chosen, *(Scored(node, 0.0, "succession") for node in found if node is not None and seen[node])]
     if len(chosen) > 1 and (then or timely.asks_of_a_state(query.question)):
         some = [one.item for one in chosen]
-        likeness = timely.compare(question, some, text_reader(question, query, stores)(some))
+        stating = {node for step in evidence.steps if (node := find(step.claim.memory)) is not None}
+        likeness = timely.compare(question, some, text_reader(question, query, stores)(some), stating)
     if timely.asked_span(query.question, now):
         return list(chosen)
     ids = {iri_of(one.item): one.item for one in chosen}

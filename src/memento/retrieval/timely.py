@@ -195,16 +195,23 @@ class Likeness:
     """(n,) False for turns of a conversation, where all turns are about one topic."""
     turning: NDArray[np.bool_]
     """(n,) True for memories whose words say that something has changed: "back", "again", "no more"."""
+    stating: NDArray[np.bool_]
+    """(n,) True for memories that state a claim that is asked for."""
     news: NDArray[np.bool_]
     """(n, n) True where the second tells what became of what the first names as the answer: `news.find_news`."""
     related: NDArray[np.bool_]
     """(n, n) False for two memories that say different things of somebody whom the question names, with the names masked."""
 
 
-def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> Likeness:
+def compare(
+    question: Question, nodes: Sequence[int], texts: Mapping[int, str], stating: Collection[int] = ()
+) -> Likeness:
     """
     Compare some memories with each other and with the question, by their vectors and by its words. If it has a full
     name, the names are masked, because a shared name makes texts alike.
+
+    Args:
+        stating: the memories that state a claim that is asked for.
     """
     view = question.view
     vectors = view.indexes.vectors["memory"].vectors(nodes)
@@ -231,7 +238,8 @@ def compare(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) 
         noted &= passages.session_of(np.asarray(nodes, dtype=np.int32)) < 0
     turning = np.array([tells_of_change(texts.get(node, "")) for node in nodes], dtype=np.bool_)
     news = find_news(question, nodes, texts)
-    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning, news, related)
+    states = np.array([node in stating for node in nodes], dtype=np.bool_)
+    return Likeness(vectors @ vectors.T, near, covered, named, noted, turning, states, news, related)
 
 
 def tells_of_change(text: str) -> bool:
@@ -319,7 +327,9 @@ def order_by_time(
     if likeness or point:  # why something happened does not depend on which memory is later
         order = _past_rivals(order, places, chosen, asked)
     if likeness:
-        order = _by_newness(order, places, chosen, likeness, asked, is_named, comparable)
+        # That Wren moved does not make "Wren keeps bees" less true where that is what is asked for.
+        may_pass = comparable & (likeness.related | ~likeness.stating[:, None])
+        order = _by_newness(order, places, chosen, likeness, asked, is_named, may_pass)
         order = _put_news_first(order, places, likeness, asked, comparable)
     if looks_back(question):
         wanted = {_root(places, place.at) for place in _asked_for(question, places)}
