@@ -8,7 +8,7 @@ import pytest
 from memento import assets
 from memento.errors import GraphError, InputError
 from memento.graph import oxigraph
-from memento.graph.oxigraph import Oxigraph, finish_rewriting, tidy
+from memento.graph.oxigraph import Oxigraph, finish_rewriting, measure_files, tidy
 from memento.graph.store import Delta, serialise_quads
 from memento.graph.terms import to_quads
 from memento.iris import IRI, MEM, ONTOLOGY
@@ -135,6 +135,16 @@ def test_a_closed_store_that_is_tidied_keeps_its_quads_in_less_room_and_no_log(t
     assert sum(path.stat().st_size for path in folder.glob("*.log")) < 1_000
     assert tidy(folder, packed) == packed, "what is packed is not written again"
     assert sorted(Oxigraph(folder).quads(A)) == sorted(quads)
+
+
+def test_a_file_that_goes_while_a_store_is_measured_counts_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    large(folder, 10)
+    size = measure_files(folder)
+    (folder / "000001.sst").symlink_to(folder / "gone.sst")
+
+    assert measure_files(folder) == size > 0
+    assert tidy(folder, 0) == 0
 
 
 def test_a_store_that_is_still_read_is_not_tidied(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ store does not read its files completely: `find_damage` does, in a child process
 
 from __future__ import annotations
 
+import fnmatch
 import logging
 import os
 import re
@@ -448,22 +449,27 @@ def tidy(folder: Path, packed: int) -> int:
     Returns:
         the bytes of the tables when they were last rewritten.
     """
-    if _measure(folder, "*") < SMALL + packed:
+    if measure_files(folder) < SMALL + packed:
         return packed
     try:
         ox.Store(folder)
     except (OSError, RuntimeError, ValueError):
         return packed  # the next process that opens it reports the error
-    tables = _measure(folder, "*.sst")
+    tables = measure_files(folder, "*.sst")
     if not SMALL + 2 * packed < tables < LARGE:
         return packed
     rewrite(folder)
-    return _measure(folder, "*.sst")
+    return measure_files(folder, "*.sst")
 
 
-def _measure(folder: Path, pattern: str) -> int:
-    """Return the bytes of some files."""
-    return sum(path.stat().st_size for path in folder.glob(pattern))
+def measure_files(folder: Path, pattern: str = "*") -> int:
+    """Return the bytes of the files below a folder whose names match; the engine may be deleting some, and they count nothing."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in fnmatch.filter(names, pattern):
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).stat().st_size
+    return total
 
 
 def count_quads(folder: Path) -> int:

@@ -11,6 +11,7 @@ from memento.consolidation.amend import Rewrite
 from memento.consolidation.task import Task, link_turns, place_in_session
 from memento.errors import Forbidden, InputError, MementoError, NotFound
 from memento.graph.mapping import mark_quads, quads
+from memento.graph.oxigraph import measure_files
 from memento.iris import IRI, MEM, TYPE, anchor_of, phrase_of, session_iri
 from memento.model import Change, Filter, Marks, Read, Scope, Session
 from memento.plugins.keys import direct, learn, match, operations, walk
@@ -147,9 +148,7 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
 def memory_stats(operation: operations.MemoryStats, context: Context) -> MemoryStats:
     """Count what the memory contains."""
     scope = context.scope(operation.namespace).narrow(alone=operation.alone)
-    folder = context.service.datadir.path
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return walk.count_memories(scope, now(), context.stores, size)
+    return walk.count_memories(scope, now(), context.stores, measure_files(context.service.datadir.path))
 
 
 @handles(operations.RecallMemories)
