@@ -356,6 +356,24 @@ def test_what_states_the_asked_claim_is_not_passed_by_something_else_of_the_same
         assert first(memento, "Where does Wren live?") == "Wren moved to Bodø."
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Solveig do?",
+        "What does Solveig do for a living?",
+        "What is Solveig's job?",
+        "Where does Solveig work?",
+    ],
+)
+def test_what_somebody_does_answers_what_their_work_is_where_nothing_else_does(question: str) -> None:
+    with fresh_memory("minilm") as memento:
+        memento.note("Solveig restores pianos in Bergen.", at="2026-03-01")
+        memento.note("Solveig's birthday is on 12 May.", at="2026-03-02")
+        memento.note("Solveig got married to Fedor.", at="2026-06-02")
+
+        assert first(memento, question) == "Solveig restores pianos in Bergen."
+
+
 @pytest.mark.parametrize("question", ["Who is Delroy?", "Who's Delroy?"])
 def test_who_somebody_is_comes_before_what_they_did_later(question: str) -> None:
     with fresh_memory("minilm") as memento:

@@ -42,6 +42,8 @@ MOST_CLAIMS = 200
 CLOSE = 0.7
 """How well a claim must fit what is asked, in 0..1, to be a first step from the user, whose claims are many."""
 
+LOOSE = 0.5
+"""How well a claim fits whose relation says little, such as "use"."""
 
 LEAST, SPREAD, LENGTH = 0.55, 0.2, 0.1
 """The least cosine of a path that is an answer; how far below the best one a path still counts; what each step too many or too few
@@ -56,6 +58,9 @@ AGAINST = 0.05
 
 END = 0.9
 """From which on the score of a memory on a path says that it is the end of the best one."""
+
+WORKING = 0.65
+"""How well a claim of what somebody does fits where their work is asked for."""
 
 SUCCEEDING = 0.8
 """How well a claim fits that took the place of one that has the words of the question."""
@@ -136,11 +141,13 @@ def find_asked(
         named: the nodes that each name of the question may mean, by its label: "ana" is everybody called Ana.
     """
     found: dict[IRI, Step] = {}
-    stems = {*tokens(text)}
+    stems, user = {*tokens(text)}, user_of(view.graphs[0])
     for one in asked:
         for owner, prefix in _find_owners(one.owner, view, at, named):
             for claim in _keep_walkable(view.indexes[Claims].of_owner(owner), view, at, past=past):
                 fit = measure_fit(one.relation, one.value, claim, prefix)
+                if not fit and one.relation in ("job", "work") and owner != user and not prefix and _says_work(claim):
+                    fit = WORKING
                 if 0 < fit < CLOSE and _succeeds(claim, stems, view):
                     fit = SUCCEEDING
                 if fit and (claim.iri not in found or found[claim.iri].fit < fit):
@@ -195,15 +202,28 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
     if relation == "job" and known in ("be", "work as"):
         return 1.0 if known == "work as" else 0.8 if _WORKER.match(claim.value) else 0.0
     if relation == known:
-        return 0.5 if relation in words("open") else 1.0
+        return LOOSE if relation in words("open") else 1.0
     wanted, stated = relation.split(), known.split()
     if set(wanted) < set(stated) and wanted[-1] in words("people"):
         return CLOSE  # who somebody is, where it says what they do
     if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):
-        return 0.5 if wanted[0] in words("open") else 0.8
+        return LOOSE if wanted[0] in words("open") else 0.8
     if set(stated) <= set(value.casefold().split()) and known not in words("open"):
         return 0.8
     return CLOSE if set(wanted) < set(stated) else 0.0
+
+
+def _says_work(claim: Stated) -> bool:
+    """Tell whether a claim says what somebody does, which may be their work: "Ana restores pianos in Porto"."""
+    verb = claim.relation.split()[0]
+    opening, _ = claim.split("")
+    said = tokens(opening)
+    is_property = (
+        re.search(rf"\b{re.escape(verb)}\b", opening) is not None
+    )  # "Ana's street is", where "Ana paints" has an ending
+    if claim.is_event or is_property or any(verb in words(kind) for kind in ("open", "copulas", "states")):
+        return False
+    return tokens(verb) == (said[-1:] if verb == claim.relation else [one for one in said if one in tokens(verb)])
 
 
 def _find_owners(name: str, view: View, at: float, named: Mapping[str, Sequence[IRI]]) -> Iterator[tuple[IRI, str]]:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from memento.assets import lexicon
 from memento.iris import user_of
 from memento.model import Scored
-from memento.retrieval.chains import CLOSE, END
+from memento.retrieval.chains import CLOSE, END, LOOSE
 from memento.retrieval.question import (
     Question,
     find_named,
@@ -172,7 +172,8 @@ def judge(
     limit = calibration.opens
     if settings.base > 0:
         limit = max(settings.floor, settings.base + settings.slope * log(max(question.view.population, 1) / _SIZE))
-    if chosen and "claim" in signals and signals["claim"][chosen[0].item] >= LOOSE:
+    stated = float(signals["claim"][chosen[0].item]) if chosen and "claim" in signals else 0.0
+    if stated >= LOOSE:
         limit /= 2  # what the best memory states is of the relation that is asked for
     of_kind = find_asked_kind(question, chosen, signals, fits)
     is_open = openness >= limit or bool(find_answering(chosen[:5], signals).any()) or bool(of_kind.any())
@@ -180,7 +181,8 @@ def judge(
     answering = find_answering(chosen, signals)
     fitness = np.where(answering, np.maximum(fitness, fitness.max(initial=0.0)), fitness)
     if "named" in signals:
-        is_open = is_known(question, signals["named"], is_open, has_property=not asked["unfilled"])
+        is_known_of = is_known(question, signals["named"], is_open, has_property=not asked["unfilled"])
+        is_open = is_known_of or (is_open and stated > LOOSE)
     is_alone = bool(of_kind.any()) and _WHETHER.match(question.text) is not None
     return Judgement(
         openness=openness,
@@ -261,8 +263,6 @@ SURELY_KNOWN, KNOWN, HARDLY_KNOWN = 0.35, 0.25, 0.1
 Cosines of question and memory, both with the names masked, from which a memory about somebody known answers: whatever else speaks
 against it; if it does not lack a property of the table; if the other features of the question are for an answer.
 """
-LOOSE = 0.5
-"""How well a claim fits a question whose relation says little, such as "use"."""
 _GENERAL = re.compile(
     r"\b(?:know|knew|remember|recall|tell|remind|give|show|list|find|hear|heard|everything|anything|something|all|about|who|what|do|you)\b",
     re.IGNORECASE,
@@ -369,6 +369,9 @@ def measure_features(
     found = {name: _take_signal(name, signals, nodes) for name in ("speaker", "subject", "link")}
     shapes = _read_shapes(question, nodes)
     lacking = _find_lacking(question.text, nodes, read)
+    lacking = np.where(
+        _take_signal("claim", signals, nodes) > LOOSE, 0.0, lacking
+    )  # what states the relation has the property
     is_named = [not named or bool(some) for some in list_held(named, nodes, postings)]
     of_it = np.array(is_named, dtype=np.bool_) | (found["subject"] > 0) | ~lacking.any()  # else any memory may answer
     asked = {

@@ -571,8 +571,11 @@ def _name(token: Token) -> str:
     """Return the name that a proper noun heads, with its compounds and particles."""
     made = [child for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")]
     first = min((child.i for child in made if not child.lower_.endswith("-in-law")), default=token.i)
+    while first < token.i and _is_time(token.doc[first]):  # "on Sundays Ana goes to fencing"
+        first += 1
     while (
         first > token.sent.start
+        and not _is_time(token.doc[first - 1])
         and token.doc[first - 1].pos_ == "PROPN"
         and token.doc[first - 1].head in token.doc[first : token.i + 1]
     ):
@@ -583,6 +586,10 @@ def _name(token: Token) -> str:
     if token.doc[first].text not in FIRST_NAMES:
         last = max(last, _end_of_number(token))  # "Hive 2", "Harlow & Sons"
     return token.doc[first : last + 1].text
+
+
+def _is_time(token: Token) -> bool:
+    return token.lower_ in words("times") and token.lower_ not in FIRST_NAMES_LOWER
 
 
 def _is_name(token: Token) -> bool:

