@@ -652,7 +652,7 @@ def _open_store(
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     replayed = bring_into_memory(datadir)
-    datadir.adopt_erasures()
+    datadir.drop_outdated()
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         if datadir.journal is not None:
@@ -675,8 +675,6 @@ def _open_store(
             indexes = open_index(graph, embedder, file, datadir, settings)
         else:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
-            if datadir.index_copy is not None:
-                rmtree(datadir.index_copy, ignore_errors=True)  # of an engine that is no longer used: it contains texts
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)

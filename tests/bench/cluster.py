@@ -46,8 +46,8 @@ import numpy as np
 from measure import RESULTS, record
 from nodes import serving_store
 from people import Life
+from serving import serving
 from startup import free_port
-from workers import serving
 
 Policy = Literal["round robin", "least connections", "hash by tenant"]
 POLICIES: tuple[Policy, ...] = ("round robin", "least connections", "hash by tenant")

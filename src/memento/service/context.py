@@ -288,9 +288,8 @@ class Context:
         """Raise `InputError` if the store has no files here to copy or replace, such as one behind an endpoint."""
         if not self.stores.graph.is_on_disk:
             raise InputError(
-                "the store is behind an endpoint (store.kind = sparql, or --workers): use the backups of its engine, or "
-                "`memento export` and `memento import`; to change the embedder, set it on each node and restart the node; with "
-                "--workers, stop the service or serve with one process"
+                "the store is behind an endpoint (store.kind = sparql): use the backups of its engine, or `memento export` and "
+                "`memento import`; to change the embedder, set it on each node and restart the node"
             )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:

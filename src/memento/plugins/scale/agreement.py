@@ -67,19 +67,16 @@ class Review:
     lacks_ontology: bool = False
 
 
-def join_store(store: RemoteStore, agreed: Sequence[Agreed], *, is_alone: bool) -> Review:
+def join_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
     """
     Let a node join a shared store: write the ontology and the settings that the store lacks, once.
-
-    Args:
-        is_alone: no node of another version can be running, so any older ontology may be replaced.
 
     Raises:
         GraphError: the endpoint failed, or the node must not write to this store; says what to do.
     """
-    if _is_outdated(store, is_alone):
+    if _is_outdated(store):
         with store.turn:  # check again: another node may have written it while this one waited for the turn
-            if _is_outdated(store, is_alone):
+            if _is_outdated(store):
                 write_ontology(store)
     store.feed.note_agreed({one.name: one.value for one in agreed})
     found = review_store(store, agreed)
@@ -149,12 +146,10 @@ def is_of_ontology(graphs: Sequence[str]) -> bool:
     return ONTOLOGY in graphs
 
 
-def _is_outdated(store: Store, is_alone: bool) -> bool:
+def _is_outdated(store: Store) -> bool:
     """Tell whether this program's ontology should replace the one in a store."""
-    version, digest = read_ontology(store)
-    if version is None or is_alone:
-        return version is None or (
-            digest != digest_ontology() and not split_version(version) > split_version(read_own_version())
-        )
+    version, _ = read_ontology(store)
+    if version is None:
+        return True
     own = split_version(read_own_version())
     return split_version(version) < own and split_version(version)[0] == own[0]

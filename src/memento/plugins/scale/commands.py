@@ -1,21 +1,18 @@
-"""The commands of several nodes: serve, test and adopt a shared store; serve one folder with several processes."""
+"""The commands of several nodes: serve, test and adopt a shared store."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from memento.errors import FolderInUse, InputError
-from memento.interfaces.cli.admin import announce, store_group
-from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand, running
-from memento.interfaces.cli.commands import Choice
+from memento.errors import InputError
+from memento.interfaces.cli.admin import store_group
+from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand
 from memento.interfaces.cli.views import Json, clean, dim
 
 BY_HAND: Mapping[str, str] = {"probe_store": "store probe"}
@@ -139,40 +136,3 @@ def probe_endpoint(
 for _one in (serve_shared_store, adopt_store, probe_endpoint):
     assert isinstance(_one, ShellCommand)
     _one.plugin = "scale"
-
-
-def serve_with_workers(
-    chosen: Chosen, workers: int, *, host: str | None, port: int | None, bare: bool, encrypted: bool
-) -> bool:
-    """Serve the memory with several processes until they are stopped; return False where one is enough."""
-    if workers < 2 or bare:
-        return False
-    from memento.plugins.scale.workers import serve_many
-    from memento.telemetry import configure_logging, trace_to
-
-    configure_logging()
-    configured = chosen.settings()
-    if encrypted:
-        configured = replace(configured, encryption=replace(configured.encryption, on=True))
-    knobs = configured.server
-    if configured.telemetry.otlp_endpoint:
-        trace_to(configured.telemetry.otlp_endpoint)
-    if other := running(chosen):
-        raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
-    if chosen.namespace:
-        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
-    folder = chosen.folder
-    folder.acquire("memento serve", knobs.lock_wait_s)
-    with folder:
-        serve_many(folder, configured, workers, host or knobs.host, knobs.port if port is None else port, announce)
-    return True
-
-
-CHOICES: Mapping[str, Choice] = {
-    "serve": Choice(
-        name="workers",
-        type=click.IntRange(1, 64),
-        help="Worker processes; with more than one, the store has a process too. For several cores.  [default: 1]",
-        run=serve_with_workers,
-    )
-}

@@ -23,8 +23,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
-from shutil import rmtree
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -36,7 +34,6 @@ from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.plugins.scale.engine import KINDS, Engine, Entry, Hit, Where, time_calls
-from memento.plugins.scale.local_copy import LocalCopy
 from memento.plugins.scale.settings import IndexSettings
 from memento.ports import Vectors
 from memento.search.nodes import NEVER
@@ -59,7 +56,6 @@ _KEEPALIVE = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_timeout_ms": 60
 """How often a connection to Milvus is probed. The client's own 10 s are refused by `milvus-lite server` during a long request, and
 its 5 s for the answer are too few for a server that is busy; either ends the connection and the request."""
 _RETRY_S = 30.0
-_OBJECT_STORES = ("s3://", "gs://", "az://")
 _ROWS = 100_000  # row ids for which a process caches the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
@@ -100,15 +96,11 @@ class Lance:
         dimensions: int,
         *,
         replaces: bool = False,
-        folder: Path | None = None,
-        most: int = 0,
     ) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
             replaces: replace a table whose vectors have another length by an empty one.
-            folder: for a copy of the object store's files, which is then read instead.
-            most: bytes up to which the files are copied.
         """
         try:
             import lancedb
@@ -122,39 +114,20 @@ class Lance:
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
         self._lock, self._naming = Lock(), Lock()
         self._commits, self._is_filled = 0, False
-        self._copy: LocalCopy | None = None
         with self._failing():
             # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
             self._open(replaces)
-        if folder is not None:
-            rows = folder / f"{_TABLE}.lance"
-            self._copy = LocalCopy(
-                f"{self._uri}/{rows.name}", rows, most, lambda _: lancedb.connect(folder).open_table(_TABLE)
-            )
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
-        """Query the copy of the table, or the table itself if there is no copy or the copy fails."""
         with self._failing():
-            table = self._copy.find_table() if self._copy else None
-            if table is not None:
-                try:
-                    return ask(table)
-                except self._caught as error:
-                    logger.warning("index.copy-failed", extra={"error": type(error).__name__})
-                    assert self._copy is not None
-                    self._copy.drop_table()
             return ask(self._table)
 
     @contextmanager
     def _committing(self) -> Iterator[None]:
-        """Admit one writer of this process to the table; make the next question check for the commit."""
+        """Admit one writer of this process to the table."""
         with self._failing(), self._lock:
-            try:
-                yield
-            finally:
-                if self._copy is not None:
-                    self._copy.expire()
+            yield
 
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
@@ -397,8 +370,6 @@ class Lance:
             self._join_fragments(None, deleted=0.0)
             self._index_values()  # an index of values keeps values that no row has any more
             self._join_fragments(timedelta(milliseconds=1), is_alone=True)
-        if self._copy is not None:
-            self._copy.bring_up()
 
     def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
         """
@@ -429,8 +400,7 @@ class Lance:
                 self._open()
 
     def close(self) -> None:
-        if self._copy is not None:
-            self._copy.close()
+        return
 
 
 class Milvus:
@@ -815,21 +785,13 @@ def _shorten_text(text: str) -> str:
     return text.encode()[:_LONGEST].decode(errors="ignore").rpartition(" ")[0]
 
 
-def open_engine(settings: IndexSettings, dimensions: int, folder: Path | None = None) -> Engine:
+def open_engine(settings: IndexSettings, dimensions: int) -> Engine:
     """
     Open the engine of the settings.
-
-    Args:
-        folder: for a copy of the engine's files in an object store; deleted if there should be no copy.
 
     Raises:
         MissingPart: its package is not installed.
         EngineError: it cannot be opened or reached.
     """
-    uri, token, most = settings.uri, settings.token, settings.replica_mb * 2**20
-    if folder is not None and not (settings.kind == "lance" and most and uri.startswith(_OBJECT_STORES)):
-        rmtree(folder, ignore_errors=True)
-        folder = None
-    if settings.kind == "milvus":
-        return time_calls(Milvus(uri, token, dimensions, replaces=True))
-    return time_calls(Lance(uri, token, dimensions, replaces=True, folder=folder, most=most))
+    kind = Milvus if settings.kind == "milvus" else Lance
+    return time_calls(kind(settings.uri, settings.token, dimensions, replaces=True))

@@ -130,7 +130,7 @@ class Node(Backends):
         try:
             graph.follow_feed()
             if self.review.lacks_ontology:  # a backup without it was restored
-                self._take_review(join_store(graph, self.agreed, is_alone=False))
+                self._take_review(join_store(graph, self.agreed))
         except BackendError as error:  # the caller's own request will report the failure
             if not self.is_away:
                 logger.warning("feed.not-followed", extra={"error": type(error).__name__})
@@ -314,15 +314,15 @@ def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: 
     if index.kind not in ENGINES:
         raise SettingsError(SHARED_INDEX)
     graph = _connect(settings)
-    is_alone = datadir.is_of_worker  # except for workers over the same folder, which have the same settings
-    agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
+    agreed = _list_agreed(settings, embedder.fingerprint)
     try:
+        datadir.drop_outdated()
         datadir.erasure_mark.unlink(missing_ok=True)
         graph.most_copied = settings.of(StoreSettings).snapshot_quads
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
-        review = join_store(graph, agreed, is_alone=is_alone)
-        engine = open_engine(index, embedder.dimensions, datadir.index_copy)
+        review = join_store(graph, agreed)
+        engine = open_engine(index, embedder.dimensions)
         pools = Pools(graph, embedder, file, engine, index, lambda: graph.id, is_shared=True)
         indexes = cast(Indexes, pools)  # the first node with the write lease fills the engine
         aside = set_aside(graph, indexes, is_ours=False)
@@ -443,7 +443,7 @@ def finish_files(datadir: DataFolder) -> None:
     """
     finish_restore(datadir)
     finish_rewriting(datadir.store)
-    datadir.adopt_erasures()
+    datadir.drop_outdated()
     if datadir.erasure_mark.exists():
         discard_backups(datadir.checkpoints)
         rmtree(datadir.indexes, ignore_errors=True)  # they contain words of the erased texts

@@ -894,7 +894,7 @@ def open_pools(graph: Store, embedder: Cached, file: VectorFile, datadir: DataFo
         EngineError: it cannot be opened or reached.
     """
     chosen = settings.of(IndexSettings)
-    engine = open_engine(chosen, embedder.dimensions, datadir.index_copy)
+    engine = open_engine(chosen, embedder.dimensions)
     if (name := file.get_mark(_STORE)) is None:
         name = uuid4().hex
         file.set_mark(_STORE, name)

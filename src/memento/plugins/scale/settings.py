@@ -77,11 +77,6 @@ class IndexSettings(settings.IndexSettings):
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is loaded whole, so that a search misses nothing; unused by faiss"
     )
-    replica_mb: Natural = knob(
-        20_000,
-        "MB up to which LanceDB's files in an object store are copied into the data folder and read there; 0: no copy; "
-        "unused by others",
-    )
 
     def check(self, every: Settings) -> None:
         """Raise `SettingsError` if the address is missing, or has no use."""
