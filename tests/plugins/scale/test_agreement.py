@@ -24,7 +24,7 @@ EMBEDDER = Agreed(name="embedding", value="trigram", harm="vectors do not go tog
 @pytest.fixture
 def store(server: Server) -> Iterator[RemoteStore]:
     server.empty()
-    with_feed = server.open("one", 0.5)
+    with_feed = server.open()
     yield with_feed
     with_feed.close()
 
@@ -115,7 +115,7 @@ def test_a_setting_that_differs_is_told_or_refused_until_it_is_adopted(store: Re
     adopt_store(store, [*other[:2], *refused])
 
     assert join_store(store, refused) == Review()
-    assert store.feed.read_agreed() == {"time_zone": "Asia/Tokyo", "redaction": "1", "embedding": "minilm"}
+    assert store.system.read_agreed() == {"time_zone": "Asia/Tokyo", "redaction": "1", "embedding": "minilm"}
 
 
 def test_a_folder_that_a_newer_program_has_written_is_opened_only_where_it_can_be_read() -> None:

@@ -21,9 +21,10 @@ from memento.errors import EngineError
 from memento.iris import IRI, MEM
 from memento.plugins.scale import databases
 from memento.plugins.scale.databases import Lance, Milvus
-from memento.plugins.scale.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_entry
+from memento.plugins.scale.engine import Engine, Entry, Where, pack_records, unpack_entry
 from memento.search.nodes import Record
 from memento.search.postings import tokens
+from memory_engine import MemoryEngine
 from object_store import serve_bucket
 
 D = 16
@@ -175,27 +176,16 @@ def test_what_is_longer_than_a_field_of_the_engine_comes_back_whole(opened: Open
     assert engine.count(Where(graphs=[G])) == 2
 
 
-def test_the_sequence_that_was_seen_never_goes_back_and_is_gone_with_the_rest(opened: Opener) -> None:
-    engine = opened()
-    assert engine.seen == 0
-    engine.put([entry(1, "one")], seen=7)
-    engine.put([], seen=5)
-    assert engine.seen == 7
-    assert opened().seen == 7
-    engine.clear()
-    assert (engine.seen, engine.count(Where(graphs=[]))) == (0, 0)
-
-
 def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
     engine = opened()
     assert engine.owner == ""
-    engine.put([], seen=3, owner="here")
-    engine.put([entry(1, "one")], seen=4)
-    assert (opened().owner, opened().seen) == ("here", 4)
+    engine.put([], owner="here")
+    engine.put([entry(1, "one")])
+    assert opened().owner == "here"
     engine.put([], owner="there")
-    assert (opened().owner, opened().seen) == ("there", 4)
+    assert opened().owner == "there"
     engine.clear()
-    assert engine.owner == ""
+    assert (engine.owner, engine.count(Where(graphs=[]))) == ("", 0)
 
 
 def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
@@ -400,13 +390,13 @@ def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path) -> N
     port = free_port()
     with serve_milvus(tmp_path, port):
         engine = Milvus(f"http://127.0.0.1:{port}", None, D)
-        engine.put([entry(0, TEXTS[0])], seen=1)
+        engine.put([entry(0, TEXTS[0])])
     with pytest.raises(EngineError, match="Milvus failed"):
         engine.count(Where(graphs=[G]))
     with serve_milvus(tmp_path, port):
         assert count_when_connected(engine) == 1
-        engine.put([entry(1, TEXTS[1])], seen=2)
-        assert (engine.count(Where(graphs=[G])), engine.seen) == (2, 2)
+        engine.put([entry(1, TEXTS[1])])
+        assert engine.count(Where(graphs=[G])) == 2
 
 
 def test_an_engine_whose_table_is_gone_says_how_it_is_made_again(tmp_path: Path) -> None:

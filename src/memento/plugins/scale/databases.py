@@ -45,7 +45,7 @@ _TABLE = "memento"
 _MADE = b"made"  # a key in the schema that marks our tables
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
-"""The row that records up to which sequence, and of which store, the table is complete."""
+"""The row that records of which store and embedder the table is."""
 _AT_ONCE = 500  # names in one condition
 _FRAGMENT = 16_384  # rows from which on a fragment is not merged with others
 _LATE = 64  # commits after which LanceDB must be settled: each leaves a fragment
@@ -194,25 +194,15 @@ class Lance:
         self._table.create_index("keys", config=LabelList(), replace=True)
 
     @property
-    def seen(self) -> int:
-        return self._read_mark()[0]
-
-    @property
     def owner(self) -> str:
-        return self._read_mark()[1]
-
-    def _read_mark(self) -> tuple[int, str]:
-        def read(table: Any) -> tuple[int, str]:
+        def read(table: Any) -> str:
             rows = table.search().where(f"iri = '{_SEEN}'").select(["packed"]).limit(1).to_arrow()
-            return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else (0, "")
+            return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else ""
 
         return self._ask(read)
 
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
-        mark = _next_mark(self._read_mark, seen, owner, self.dimensions)
-        rows = [*entries, *mark]
+    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
+        rows = [*entries, *_mark_owner(owner, self.dimensions)]
         iris = [one.iri for one in rows] + [*gone]
         if not iris:
             return
@@ -475,21 +465,12 @@ class Milvus:
         client.create_collection(_TABLE, schema=schema, index_params=indexes, consistency_level="Strong")
 
     @property
-    def seen(self) -> int:
-        return self._read_mark()[0]
-
-    @property
     def owner(self) -> str:
-        return self._read_mark()[1]
-
-    def _read_mark(self) -> tuple[int, str]:
         with self._failing():
             rows = self._ask("get", ids=[_key(_SEEN, -1)], output_fields=["packed"])
-            return _unpack_mark(b64decode(rows[0]["packed"])) if rows and rows[0]["packed"] else (0, "")
+            return _unpack_mark(b64decode(rows[0]["packed"])) if rows and rows[0]["packed"] else ""
 
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
+    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
         with self._failing():
             known = self._find_keys([*(one.iri for one in entries), *gone]) if entries or gone else set()
             rows = self._build_rows(entries)
@@ -499,7 +480,7 @@ class Milvus:
             if late := sorted(known.difference(row["id"] for row in rows)):
                 self._ask("delete", filter=f"id in {_listed(late)}")
             # Only after everything before it is written.
-            if mark := _next_mark(self._read_mark, seen, owner, self.dimensions):
+            if mark := _mark_owner(owner, self.dimensions):
                 self._ask("upsert", self._build_rows(mark))
         self._settle_when_due(len(rows))
 
@@ -683,23 +664,16 @@ def _entries(columns: dict[str, list[Any]], vectors: Vectors) -> list[Entry]:
     return found
 
 
-def _next_mark(
-    read: Callable[[], tuple[int, str]], seen: int | None, owner: str | None, dimensions: int
-) -> list[Entry]:
-    """Return the entry that records up to which write of which store a table is complete; none if the table has it already."""
-    if seen is None and owner is None:
+def _mark_owner(owner: str | None, dimensions: int) -> list[Entry]:
+    """Return the entry that records of what store and embedder a table is; none without an owner."""
+    if owner is None:
         return []
-    last, known = read()
-    mark = max(last, seen or 0), known if owner is None else owner
-    if mark == (last, known):
-        return []
-    nothing = np.zeros((0, dimensions), dtype=np.float32)
-    packed = msgspec.msgpack.encode(mark)
+    nothing, packed = np.zeros((0, dimensions), dtype=np.float32), msgspec.msgpack.encode((0, owner))
     return [Entry(iri=_SEEN, graph=_SEEN, kind=_MARK, vectors=nothing, text="", times=(0, 0, 0, 0, 0), packed=packed)]
 
 
-def _unpack_mark(packed: bytes) -> tuple[int, str]:
-    return msgspec.msgpack.decode(packed, type=tuple[int, str])
+def _unpack_mark(packed: bytes) -> str:
+    return msgspec.msgpack.decode(packed, type=tuple[int, str])[1]  # an earlier version kept a number before it
 
 
 def _pack_entry(entry: Entry) -> bytes:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from msgspec import Meta
 
 from memento import settings
 from memento.errors import SettingsError
@@ -33,10 +30,8 @@ class StoreSettings(settings.StoreSettings):
         "uses the store alone",
     )
     timeout_s: Span = knob(
-        60.0, "seconds that one request to the store may take, and that a writer waits for the write turn"
-    )
-    lease_s: Annotated[float, Meta(ge=0.5)] = knob(
-        10.0, "seconds without a sign of life after which another node takes over the write turn"
+        60.0,
+        "seconds that one request to the store may take, and that a change is tried again while other nodes are first",
     )
     start_s: Amount = knob(
         15.0, "seconds that a start waits for a store that cannot be reached yet, before it gives up"
