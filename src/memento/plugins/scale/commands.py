@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from memento.errors import InputError
 from memento.interfaces.cli.admin import store_group
 from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand
 from memento.interfaces.cli.views import Json, clean, dim
@@ -89,20 +87,8 @@ def adopt_store(chosen: Chosen) -> None:
     help="The bearer token for both URLs.  [env: MEMENTO_STORE_TOKEN]",
 )
 @click.option("--quick", is_flag=True, help="Test only what would lose or leak memories; takes a second.")
-@click.option(
-    "--kill-command", metavar="COMMAND", help="A command that kills the endpoint during a write; needs --start-command."
-)
-@click.option("--start-command", metavar="COMMAND", help="A command that starts the endpoint again and returns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def probe_endpoint(
-    query_url: str,
-    update_url: str,
-    token: str,
-    quick: bool,
-    kill_command: str | None,
-    start_command: str | None,
-    as_json: bool,
-) -> None:
+def probe_endpoint(query_url: str, update_url: str, token: str, quick: bool, as_json: bool) -> None:
     """
     Test whether a SPARQL endpoint can store a memory; exit code 1 when it cannot, 2 when it cannot be reached.
 
@@ -113,18 +99,9 @@ def probe_endpoint(
     from memento.codec import plain
     from memento.plugins.scale.probe import probe_store
 
-    if (kill_command is None) != (start_command is None):
-        raise InputError(
-            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
-        )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM removes the graphs too
-
-    def restart() -> None:
-        for line in (kill_command, start_command):
-            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
-
     try:
-        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+        found = probe_store(query_url, update_url, token=token, quick=quick)
     finally:
         signal.signal(signal.SIGTERM, before)
     answer = plain(found)
