@@ -8,8 +8,8 @@ is acknowledged, and any other node that finds a debt pays it before it answers.
 *Guarantees:* nothing is kept between two operations that another node could have made wrong. An entry is put again if somebody has
 written while it was read and put, so that the latest one stays.
 
-*But:* a writer that hangs while it puts an entry, and dies before it looks again, may leave an older entry there until its node is
-written again.
+*But:* a writer that hangs while it puts an entry, whose debt another node pays meanwhile, and that dies before it looks again, may
+leave an older entry there.
 """
 
 from __future__ import annotations
@@ -260,6 +260,8 @@ class Node(Backends):
     def _mend(self) -> float | None:
         """Fill the engine again after the store was restored; pay large debts that nobody has paid any of for a while."""
         graph = self.shared
+        if graph.failure is not None:  # another embedder may fill it
+            return None
         try:
             if self.pools.is_foreign:
                 self.rebuild_indexes(None)

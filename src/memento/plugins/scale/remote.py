@@ -357,7 +357,8 @@ class RemoteStore:
         name: Callable[[ox.Quad], ox.Quad] | None = None,
     ) -> None:
         self._raise_if_closed()
-        graphs = dict.fromkeys([*cleared, *sorted({graph_of(quad) for quad in (*removes, *adds)})])
+        gone, come = ({graph_of(quad) for quad in quads} for quads in (removes, adds))
+        graphs = dict.fromkeys([*cleared, *sorted(gone | come)])
         if not graphs:
             return
         if any(graph == DEFAULT or is_system(graph) for graph in graphs):
@@ -388,7 +389,9 @@ class RemoteStore:
                     raise
                 made = self._write_later(writing, removes)
                 self._behind, mine.is_mixed = self._behind or before, bool(mine.owed)
-            self.head = replace(made, debts=frozenset())
+            self.head, names = replace(made, debts=frozenset()), self._names
+            if names and names[0] is before and self._behind is None and not cleared and gone <= come <= names[1]:
+                self._names = self.head, names[1]  # no graph has come or gone
             if mine.owed is not None:
                 mine.owed.update((debt, set(nodes)) for debt in made.debts)
                 self.in_flight |= made.debts
