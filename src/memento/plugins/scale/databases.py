@@ -3,7 +3,7 @@ Keep entries in the tables of a vector database: LanceDB, in a folder or an obje
 
 *Flow:* an `Entry` becomes one row for each window of its text; only the first row has text, keys and records, so that words and
 keys find a node once. In LanceDB the first row also has the whole entry in one column: a search returns row ids, which its indexes
-know, and that column is read for the rows that this process does not know yet.
+know, and that column is read for them.
 
 *Guarantees:* no exception of a library leaves this file; it becomes an `EngineError`. LanceDB replaces and drops in one commit.
 
@@ -18,14 +18,12 @@ import logging
 import re
 import warnings
 from base64 import b64decode, b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from threading import Lock
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -42,7 +40,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TABLE = "memento"
-_MADE = b"made"  # a key in the schema that marks our tables
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
 """The row that records of which store and embedder the table is."""
@@ -56,7 +53,6 @@ _KEEPALIVE = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_timeout_ms": 60
 """How often a connection to Milvus is probed. The client's own 10 s are refused by `milvus-lite server` during a long request, and
 its 5 s for the answer are too few for a server that is busy; either ends the connection and the request."""
 _RETRY_S = 30.0
-_ROWS = 100_000  # row ids for which a process caches the IRI
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """The position in an engine's source code that an error message names; of no use to our users."""
@@ -112,7 +108,7 @@ class Lance:
         self.dimensions, self._uri = dimensions, uri.rstrip("/")
         self._pa = pa
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
-        self._lock, self._naming = Lock(), Lock()
+        self._lock = Lock()
         self._commits, self._is_filled = 0, False
         with self._failing():
             # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
@@ -133,8 +129,6 @@ class Lance:
         return _translate("LanceDB", self._caught)
 
     def _open(self, replaces: bool = False) -> None:
-        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; a table never reuses an id
-        self._named = b""  # the table that these ids belong to
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
@@ -153,8 +147,7 @@ class Lance:
                 pa.field("until", pa.int64(), nullable=False),
                 pa.field("keys", pa.list_(pa.utf8())),
                 pa.field("packed", pa.binary(), nullable=False),
-            ],
-            metadata={_MADE: uuid4().bytes.hex()},
+            ]
         )
         try:
             self._table = self._db.create_table(_TABLE, schema=schema)
@@ -277,26 +270,12 @@ class Lance:
         return self._ask(search)
 
     def _read_rows(self, table: Any, scores: dict[int, float]) -> list[Hit]:
-        """Return the hits of some rows, with the entries of rows not yet known; reading these is the main cost of a search."""
-        made = (table.schema.metadata or {}).get(_MADE, b"")
-        with self._naming:
-            if made != self._named:  # another node has dropped and recreated the table
-                self._names.clear()
-                self._named = made
-            known = {number: self._names[number] for number in scores if number in self._names}
-            for number in known:
-                self._names.move_to_end(number)
-        hits = [Hit(iri, scores[number]) for number, iri in known.items()]
-        if unread := [number for number in scores if number not in known]:
-            rows = table.take_row_ids(unread).select(["packed"]).with_row_id().to_arrow()
-            read = dict(zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True))
-            hits += [Hit(iri, scores[number], entry) for number, (iri, entry) in read.items()]
-            with self._naming:
-                if made == self._named:
-                    self._names.update((number, iri) for number, (iri, _) in read.items())
-                while len(self._names) > _ROWS:
-                    self._names.popitem(last=False)
-        return hits
+        """Return the hits of some rows, with their entries; reading these is the main cost of a search."""
+        if not scores:
+            return []
+        rows = table.take_row_ids([*scores]).select(["packed"]).with_row_id().to_arrow()
+        read = zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True)
+        return [Hit(iri, scores[number], entry) for number, (iri, entry) in read]
 
     def _unpack_row(self, packed: bytes) -> tuple[IRI, Entry | None]:
         iri, *more = msgspec.msgpack.decode(packed)
