@@ -117,7 +117,7 @@ class MemoryEngine:
     def settle(self) -> None:
         return
 
-    def purge(self) -> None:
+    def purge(self, *, is_alone: bool = True) -> None:
         return
 
     def clear(self) -> None:

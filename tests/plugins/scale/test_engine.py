@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -273,6 +274,34 @@ def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> 
     engine.purge()
     assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert engine.count(Where(graphs=[G])) == 1
+
+
+def test_files_are_purged_while_another_node_writes_and_nothing_of_that_is_lost(tmp_path: Path) -> None:
+    place, failed = str(tmp_path / "lance"), list[EngineError]()
+    here, there = (Lance(place, None, D) for _ in range(2))
+
+    def write() -> None:
+        for number in range(20):
+            try:
+                there.put([entry(number, f"told {number}")])
+            except EngineError as error:
+                failed.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    purged = 0
+    while writer.is_alive():
+        here.put([entry(100 + purged, "zanzibar")])
+        here.put([], gone=[entry(100 + purged).iri])
+        here.purge(is_alone=False)
+        purged += 1
+    writer.join()
+    assert failed == [] and purged
+    found = {one.iri: one.text for one in Lance(place, None, D).records(None)}
+    assert found == {entry(number).iri: " ".join(tokens(f"told {number}")) for number in range(20)}
+    assert len(here.words(["told"], 30, Where(graphs=[G]))) == 20
+    here.purge(is_alone=False)
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
 def contains(folder: Path, word: bytes) -> bool:

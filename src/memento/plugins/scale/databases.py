@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
+import time
 import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -53,6 +55,7 @@ _KEEPALIVE = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_timeout_ms": 60
 """How often a connection to Milvus is probed. The client's own 10 s are refused by `milvus-lite server` during a long request, and
 its 5 s for the answer are too few for a server that is busy; either ends the connection and the request."""
 _RETRY_S = 30.0
+_PURGES = 6  # tries to rewrite the files while other nodes write
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """The position in an engine's source code that an error message names; of no use to our users."""
@@ -334,11 +337,18 @@ class Lance:
             if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
 
-    def purge(self) -> None:
-        with self._committing():
-            self._join_fragments(None, deleted=0.0)
-            self._index_values()  # an index of values keeps values that no row has any more
-            self._join_fragments(timedelta(milliseconds=1), is_alone=True)
+    def purge(self, *, is_alone: bool = True) -> None:
+        for attempt in range(_PURGES):
+            try:
+                with self._committing():
+                    self._join_fragments(None, deleted=0.0)
+                    self._index_values()  # an index of values keeps values that no row has any more
+                    self._join_fragments(timedelta(milliseconds=1), is_alone=is_alone)
+                return
+            except EngineError:  # another node has written the same rows meanwhile
+                if is_alone or attempt == _PURGES - 1:
+                    raise
+                time.sleep(random.uniform(0.0, 0.1 * 2**attempt))
 
     def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
         """
@@ -348,8 +358,8 @@ class Lance:
 
         Args:
             older: the age from which versions are deleted; None deletes none.
-            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Only the node with the
-                write turn may do so, because they may belong to a version that another process is writing.
+            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Where other processes
+                write they may belong to a version that is being written, and LanceDB deletes them after seven days.
         """
         if self._uri.startswith("db://"):  # the service does this by itself
             self._table.optimize(cleanup_older_than=older)
@@ -578,7 +588,7 @@ class Milvus:
             self._ask("flush")
         self._unsettled = 0
 
-    def purge(self) -> None:
+    def purge(self, *, is_alone: bool = True) -> None:
         with self._failing():
             self._ask("flush")
             self._ask("compact")

@@ -126,8 +126,13 @@ class Engine(Protocol):
         """Optimise what recent writes have made slow; may take minutes. Harmless at any time."""
         ...
 
-    def purge(self) -> None:
-        """Erase dropped and replaced entries from all files and all older versions."""
+    def purge(self, *, is_alone: bool = True) -> None:
+        """
+        Erase dropped and replaced entries from all files and all older versions.
+
+        Args:
+            is_alone: no other process writes, so that files of no version are those of a writer that was killed, and go too.
+        """
         ...
 
     def clear(self) -> None:

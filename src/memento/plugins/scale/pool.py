@@ -777,7 +777,7 @@ class Pools:
     def purge(self) -> None:
         """Remove erased data from the files of the engine and from this process."""
         self.forget()
-        self.engine.purge()
+        self.engine.purge(is_alone=not self._is_shared)
 
     def check(self) -> list[Difference]:
         """Return the differences between engine and graph; change nothing."""
