@@ -42,7 +42,7 @@ from memento.plugins.scale.pool import Pools, list_kept
 from memento.plugins.scale.probe import raise_if_unfit
 from memento.plugins.scale.remote import RemoteStore
 from memento.plugins.scale.settings import ENGINES, NODES, SHARED_INDEX, IndexSettings, StoreSettings
-from memento.plugins.scale.system import Head, System
+from memento.plugins.scale.system import SYSTEM, Head, System
 from memento.ports import Progress
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
@@ -57,6 +57,7 @@ T = TypeVar("T")
 _PATIENCE_S = 30.0  # to wait for what uses a store that is to be closed
 _PORTION = 200  # nodes that the engine gets at once, as many as the query of what is owed gives
 _OWED = 5_000  # nodes of one debt, when everything is owed
+_EVERYTHING = f"{SYSTEM}:debt:all:"
 _TRIES = 5  # to put entries while others write
 _DEBT_S = 0.25  # for a writer that is about to pay its debt
 _LARGE_S = 30.0  # for one that pays a large debt to pay any of it
@@ -321,6 +322,8 @@ class Node(Backends):
             if nodes and not self._put_steadily(nodes, graphs):
                 return
             if len(nodes) < _PORTION:
+                if debt.startswith(_EVERYTHING):  # whoever owed it may have died when the engine was empty
+                    self.pools.engine.put([], owner=self.pools.owner)
                 system.forgive([debt])
                 return
             system.forgive([debt], nodes)
