@@ -63,8 +63,8 @@ class Server:
     def client(self, timeout_s: float = 30.0) -> SparqlClient:
         return SparqlClient(self.query_url, self.update_url, timeout_s=timeout_s)
 
-    def open(self, node: str = "", lease_s: float = 10.0) -> RemoteStore:
-        return RemoteStore(self.client(), node=node, lease_s=lease_s)
+    def open(self) -> RemoteStore:
+        return RemoteStore(self.client())
 
     def empty(self) -> None:
         """Drop all that is in it, the feed included."""

@@ -42,7 +42,6 @@ from memento.python import Memento, open_memento
 from memento.settings import ConsolidationSettings, EmbeddingSettings, Settings
 
 NODES = 3
-LEASE_S = 1.0
 warnings.filterwarnings("ignore", "lancedb fork support")  # nothing runs in the process that nodes are forked from
 PROCESSES = get_context("forkserver")
 PROCESSES.set_forkserver_preload(["history", "lancedb", "lancedb.index", "lancedb.query"])
@@ -345,7 +344,7 @@ def settings_of(urls: tuple[str, str] | None, engine: Path, whole: int = 2_000) 
         return settings
     return replace(
         settings,
-        store=StoreSettings("sparql", *urls, probe=False, timeout_s=20.0, lease_s=LEASE_S),
+        store=StoreSettings("sparql", *urls, probe=False, timeout_s=20.0),
         index=IndexSettings(kind="lance", uri=str(engine), whole=whole),
     )
 

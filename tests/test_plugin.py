@@ -451,12 +451,9 @@ def test_without_scale_its_options_and_settings_are_gone_and_its_store_is_refuse
         return CliRunner().invoke(main, ["--home", str(tmp_path), *words], env=off)
 
     settings = load(None, off)
-    refused = invoke("serve", "--workers", "2")
     assert (
         [field.name for field in fields(settings.store)] == [field.name for field in fields(settings.index)] == ["kind"]
     )
-    assert "--workers" not in invoke("serve", "--help").output
-    assert refused.exit_code == 2 and "there is no option '--workers': its plug-in is switched off" in refused.output
     assert invoke("store", "probe", "--help").exit_code == 2 and "probe" not in invoke("store", "--help").output
     needs = "store.kind = 'sparql' needs the plug-in scale, which is switched off"
     with pytest.raises(SettingsError, match=needs):

@@ -105,8 +105,6 @@ def test_what_a_node_over_a_shared_store_tells_of_itself_is_declared_and_parsed(
     assert ours - declared <= {"events", "seconds"}
     assert {
         "store_request_seconds",
-        "store_turn_wait_seconds",
-        "store_turn_hold_seconds",
         "store_sequence",
         "engine_call_seconds",
         "engine_behind",

@@ -148,8 +148,6 @@ class Tokens:
         """
         self._file, self._vault = file, vault
         self._owner = ""  # the digest of the owner's token, which is valid while this process serves
-        self.lent = ""
-        """The owner's token to use instead of a new one, if several processes serve together."""
         self._read: tuple[tuple[int, int], list[Issued]] = ((0, 0), [])
 
     def create(
@@ -223,7 +221,7 @@ class Tokens:
 
     def for_owner(self) -> str:
         """Create a token with every right that is valid until this process ends; it replaces an earlier one."""
-        token = self.lent or new_token()
+        token = new_token()
         self._owner = _digest(token)
         return token
 

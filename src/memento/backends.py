@@ -11,7 +11,7 @@ from datetime import datetime
 from shutil import rmtree
 from threading import Lock
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import faiss
 
@@ -58,6 +58,8 @@ from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _PATIENCE_S = 30.0  # to wait for readers of a store that is to be closed
 _AT_MOST_S = 600.0
 _QUIET_S = 0.5  # after the last write, before grains are computed in the background: an import goes first
@@ -93,22 +95,19 @@ class Backends:
     """The damage found when the store's files were last read completely."""
     erasures: int = 0
     """The number of erasures: earlier copies still contain the erased texts."""
-    forget_listeners: list[Callable[[], None]] = field(default_factory=list)
-    """Listeners for forgetting, for texts that were made from several memories."""
+    forget_listeners: list[Callable[[bool], None]] = field(default_factory=list)
+    """
+    Listeners for forgetting, for texts made from several memories; called with whether this process forgets, and so has to
+    remove what the graph has of them.
+    """
     warm: bool = field(default=False)
     followed: int = 0
-    """The number of writes by other nodes: a decision made before one, and not written yet, may be outdated."""
-    is_following: bool = False
-    """
-    Whether a write of another node is being followed: that node has already made the changes to the graph that a writer makes.
-    """
+    """How often others were found to have written: a decision made before, and not written yet, may be outdated."""
     is_migrating: bool = False
     """Whether vectors of another embedder are being built beside those in use."""
     _is_erased: bool = field(default=False)
     _is_closed: bool = field(default=False)
     caches: list[CopyCache] = field(default_factory=list)
-    return_listeners: list[Callable[[], None]] = field(default_factory=list)
-    """Listeners for the return of a store behind an endpoint that was unavailable."""
     change_listeners: list[Callable[[Change | None], None]] = field(default_factory=list)
     """Listeners for every change, called right after the write; None means any change."""
     write_listeners: list[Callable[[Collection[IRI] | None], None]] = field(default_factory=list)
@@ -328,20 +327,16 @@ class Backends:
         """How this node differs from the others of a shared store, without harm so far."""
         return ()
 
-    @property
-    def own_writes(self) -> int:
-        """How often this thread has written to a shared store."""
-        return 0
+    def make_lock(self) -> AbstractContextManager[object]:
+        """Return the lock of the writers of this process."""
+        return Lock()
 
-    def make_locks(self) -> tuple[AbstractContextManager[object], AbstractContextManager[object]]:
-        """
-        Return the lock of all who write, and the one of this process's writers, for reading what only they change.
-        """
-        lock = Lock()
-        return lock, lock
+    def refresh(self) -> None:
+        """Drop what is remembered of a store that others write too, if they have; called before each operation."""
 
-    def catch_up(self) -> None:
-        """Drop what this node knows of a shared store if another node has written since; there is none here."""
+    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
+        """Do an operation; where others write too, once more if one of them was first."""
+        return call()
 
     def measure_store(self) -> dict[str, float | str]:
         """Return what `/health` tells of the store; raise `GraphError` if it does not answer."""
@@ -372,7 +367,7 @@ class Backends:
         for copies in self.caches:
             copies.forget(iris)
         for notify in self.forget_listeners:
-            notify()
+            notify(True)
         if not self.caches:
             try:
                 self.datadir.delete_blocks()
@@ -407,7 +402,7 @@ class Backends:
         self._is_erased = True
         self.erasures += 1
         for notify in self.forget_listeners:
-            notify()
+            notify(True)
         discard_backups(self.datadir.checkpoints)
         if not self.is_migrating:  # the migration updates its file itself
             delete_vector_file(self.datadir.next_vectors)
@@ -609,7 +604,7 @@ def reopen(parts: Backends, settings: Settings, change: Callable[[], None]) -> N
     for copies in parts.caches:
         copies.clear()
     for notify in parts.forget_listeners:
-        notify()
+        notify(True)
     writes, has_failed = parts.graph.writes, parts.graph.failure is not None
     parts.graph.close()
     parts.indexes.file.close()
@@ -652,7 +647,7 @@ def _open_store(
     finish_restore(datadir)
     finish_rewriting(datadir.store)
     replayed = bring_into_memory(datadir)
-    datadir.adopt_erasures()
+    datadir.drop_outdated()
     if datadir.erasure_mark.exists():
         rewrite(datadir.store)
         if datadir.journal is not None:
@@ -675,8 +670,6 @@ def _open_store(
             indexes = open_index(graph, embedder, file, datadir, settings)
         else:
             indexes = Indexes(graph, embedder, file, land.flat, land.above)
-            if datadir.index_copy is not None:
-                rmtree(datadir.index_copy, ignore_errors=True)  # of an engine that is no longer used: it contains texts
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)

@@ -6,7 +6,6 @@ The data folder and who owns it.
     {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/vectors-next.sqlite  new vectors that `memento store migrate` builds to replace it; derived, may be deleted
-    {home}/index-copy/    copy of LanceDB's files in an object store (`index.replica_mb`); derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
     {home}/blocks.sqlite  what the proxy inserted into conversations; may be deleted
     {home}/sync.sqlite    digests of what other machines know of the memory; without it this machine joins again as a new one
@@ -19,7 +18,6 @@ The data folder and who owns it.
     {home}/standing-in/   a copy of a backup, read while the store cannot be opened; deleted at the end and at the next start
     {home}/before-restore-… the memory as it was before a backup was restored
     {home}/erased         exists if the store's files still contain text that was erased: they are rewritten at the next start
-    {home}/workers/       what each worker of `memento serve --workers` derives from the store; may be deleted
     {home}/memento.lock   held by the owner while its process runs
     {home}/owner.json     who the owner is, and the address of its service
 
@@ -83,16 +81,12 @@ class Owner:
 class DataFolder:
     """One data folder. As a context manager it owns the folder from entry to exit."""
 
-    def __init__(self, path: Path, shared: Path | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         """
-        Args:
-            shared: the folder whose settings, tokens, blocks and captures are used, if several processes serve together.
-
         Raises:
             SettingsError: the path cannot be a folder, or is not writable.
         """
         self.path = path.expanduser().absolute()
-        self._shared = shared
         self.work = self.path
         """The folder of the plain-text files: the folder itself, or an in-memory folder if it is encrypted."""
         self.vault: Vault | None = None
@@ -191,11 +185,6 @@ class DataFolder:
         return self.work / "snapshots"
 
     @property
-    def index_copy(self) -> Path | None:
-        """The folder for a copy of an engine's files in an object store; None in an encrypted folder."""
-        return None if self.vault is not None else self.work / "index-copy"
-
-    @property
     def bare(self) -> Path:
         return self.path / "bare"
 
@@ -217,7 +206,7 @@ class DataFolder:
 
     @property
     def blocks(self) -> Path:
-        return (self._shared or self.work) / "blocks.sqlite"
+        return self.work / "blocks.sqlite"
 
     def delete_blocks(self) -> None:
         """Delete the proxy's cache of blocks; raises `OSError`."""
@@ -246,34 +235,25 @@ class DataFolder:
 
     @property
     def captures(self) -> Path:
-        return (self._shared or self.work) / "captures.jsonl"
+        return self.work / "captures.jsonl"
 
     @property
     def tokens(self) -> Path:
-        return (self._shared or self.path) / "tokens.json"
+        return self.path / "tokens.json"
 
-    @property
-    def is_of_worker(self) -> bool:
-        """Whether it is the folder of one of several processes that serve another one."""
-        return self._shared is not None
-
-    @property
-    def workers(self) -> Path:
-        """The folder that contains one folder for each worker process, named by its number."""
-        return self.path / "workers"
-
-    def adopt_erasures(self) -> None:
-        """Record erasures by workers for the owner of the folder, who alone can rewrite its files."""
-        for mark in self.workers.glob(f"*/{self.erasure_mark.name}"):
+    def drop_outdated(self) -> None:
+        """
+        Delete what earlier versions kept here beside the store, and which may contain erased texts: copies of an engine's files,
+        and the folders of worker processes. An erasure that one of these noted is noted for the folder.
+        """
+        if any(self.path.glob(f"workers/*/{self.erasure_mark.name}")):
             self.erasure_mark.touch()
-            rmtree(mark.with_name("replica"), ignore_errors=True)
-            mark.unlink(missing_ok=True)
-        for copy in self.workers.glob("*/index-copy"):
-            rmtree(copy, ignore_errors=True)
+        for name in ("workers", "index-copy"):
+            rmtree(self.path / name, ignore_errors=True)
 
     @property
     def settings_file(self) -> Path:
-        return (self._shared or self.path) / "memento.toml"
+        return self.path / "memento.toml"
 
     def acquire(self, command: str, wait_s: float = 0.0) -> None:
         """

@@ -170,7 +170,7 @@ class Unanswered(GraphError):
 
 
 class LostTurn(GraphError):
-    """Another node has written since, or has taken the write lease; nothing was written, and the request can be retried."""
+    """Another node has written since; nothing was written, and the request can be retried."""
 
 
 class Overloaded(BackendError):

@@ -741,7 +741,7 @@ class Maps:
         with self._lock:
             self._happened[scope.graph] = Happening(now(), what, memories)
 
-    def drop_maps(self) -> None:
+    def drop_maps(self, is_ours: bool = True) -> None:
         """Drop all cached maps: they may contain names that were forgotten."""
         with self._lock:
             self._forgettings += 1

@@ -346,16 +346,18 @@ class Pages:
                 self._stale |= touched
         self._worker.wake()
 
-    def drop_answers(self) -> None:
+    def drop_answers(self, is_ours: bool = True) -> None:
         """
-        Remove every answer and every profile from the graph, because something is being forgotten. The caller must hold the write
-        lock.
+        Remove every answer and every profile, because something is being forgotten. The caller must hold the write lock.
+
+        Args:
+            is_ours: this process forgets it, and not another node, which has removed them from the graph.
         """
         if self._parts.degraded or self._parts.graph.failure:
             return
         with self._lock:
             try:
-                rows = [] if self._parts.is_following else _list_rendered(self._parts)  # another node has removed them
+                rows = _list_rendered(self._parts) if is_ours else []
                 if rows:
                     self._parts.graph.apply(Change(removes=tuple(_remove_rendered(rows))))
             except GraphError as error:  # for example while the store is being replaced

@@ -87,7 +87,7 @@ class Plugin:
     groups: Mapping[str, str] | None = None
     """The groups that it adds for its commands, each with a sentence of help; by default one of its own name."""
     commands: str = ""
-    """The module with what its commands differ in: `COMMANDS`, `BY_HAND`, `OLD_NAMES` and `CHOICES`, each optional."""
+    """The module with what its commands differ in: `COMMANDS`, `BY_HAND` and `OLD_NAMES`, each optional."""
     views: str = ""
     """How its operations answer over HTTP if not as JSON: a mapping of operations to `View`s."""
     pages: Mapping[str, str] = field(default_factory=dict)

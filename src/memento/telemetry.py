@@ -82,13 +82,11 @@ METRICS: Mapping[str, Metric] = {
         help="failed requests to the store: not sent, sent without knowing whether they were carried out, or refused",
         labels={"kind": ("query", "update"), "reason": ("unreachable", "unanswered", "refused")},
     ),
-    "store_turn_wait_seconds": Metric(kind="histogram", help="seconds that this node waited for its turn to write"),
-    "store_turn_hold_seconds": Metric(kind="histogram", help="seconds that this node held the write turn"),
     "store_lost_writes_total": Metric(
         kind="counter",
-        help="writes that were not made, because another node had written first or taken the write turn",
+        help="writes that were not made at once, because another node had written first",
     ),
-    "store_sequence": Metric(kind="gauge", help="sequence number of the last write that this node has applied"),
+    "store_sequence": Metric(kind="gauge", help="number of the last write"),
     "engine_call_seconds": Metric(
         kind="histogram",
         help="duration of a call to the index engine, in seconds",
@@ -99,7 +97,7 @@ METRICS: Mapping[str, Metric] = {
         help="failed calls to the index engine",
         labels={"call": ENGINE_CALLS},
     ),
-    "engine_behind": Metric(kind="gauge", help="writes of the store that the index engine has not applied yet"),
+    "engine_behind": Metric(kind="gauge", help="writes of which the index engine may not have everything yet"),
     "pool_nodes": Metric(
         kind="histogram",
         help="nodes loaded from the index engine for one question or write",

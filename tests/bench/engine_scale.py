@@ -47,7 +47,6 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
     parser.add_argument("--index", nargs="+", default=["faiss", "lance"], choices=("faiss", "lance", "milvus"))
     parser.add_argument("--uri", default="", help="where the engine is; default a folder beside the graph")
     parser.add_argument("--asked", type=int, default=100, help="questions of the second pass, and of the third")
-    parser.add_argument("--replica-mb", type=int, default=IndexSettings().replica_mb, help="0: each row is asked for")
     parser.add_argument("--pool", type=int, default=IndexSettings().pool)
     parser.add_argument(
         "--exact", type=int, default=10, help="questions of which the nearest are compared with an exact search"
@@ -63,8 +62,7 @@ def main(argv: Sequence[str] | None = None) -> list[dict[str, object]]:
                 print(f"{n:,} memories, {alone(built, folder, n):,} quads", flush=True)
             for kind in chosen.index:
                 place = f"{chosen.uri.rstrip('/')}/{n}" if chosen.uri else str(folder / kind)
-                given = {"pool": chosen.pool, "replica_mb": chosen.replica_mb}
-                index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, **given)
+                index = IndexSettings(kind=kind, uri="" if kind == "faiss" else place, pool=chosen.pool)
                 filled = alone(filled_once, folder, index)
                 asked = alone(ask, folder, n, index, chosen.asked, chosen.exact)
                 figures = {"memories": n, "index": kind, "uri": place if kind != "faiss" else "", **filled, **asked}
@@ -100,12 +98,6 @@ def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
     return {"fill_s": round(seconds, 1)}
 
 
-def wait_for_copy(folder: Path) -> None:
-    while not list((folder / "index-copy").glob("*/_versions/*.manifest")):
-        time.sleep(0.1)
-    time.sleep(1)  # until it is opened
-
-
 def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> dict[str, object]:
     """Ask three passes of questions, and say what they took."""
     print(f"{n:,} memories, {index.kind} {index.uri if index.uri.startswith('s3:') else ''}", flush=True)
@@ -114,9 +106,6 @@ def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> d
     questions = list(World(n, seed=7).questions(_COLD + count))
     figures: dict[str, object] = {"start_s": round(start_s, 2)}
     with memento:
-        if index.uri.startswith("s3:") and index.replica_mb:
-            figures["copy_s"] = round(start_s + timed(lambda: wait_for_copy(folder))[1], 1)
-            print(f"  copied after {figures['copy_s']} s", flush=True)
         passes = {"cold": questions[:_COLD], "unseen": questions[_COLD:], "again": questions[_COLD:]}
         figures |= {name: ask_pass(memento, some, name) for name, some in passes.items()}
         print(f"  start {start_s:.1f} s, {resident_mb() - before:,.0f} MB beyond the imports", flush=True)

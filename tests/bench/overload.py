@@ -28,8 +28,8 @@ import numpy as np
 from measure import arguments, record
 from nodes import serving_store
 from people import Life
+from serving import serving
 from startup import free_port
-from workers import serving
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, object]:

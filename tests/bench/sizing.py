@@ -39,7 +39,7 @@ from synthetic import RandomVectors, World
 
 SIZES = tuple(10**power for power in range(4, 10))
 PRICES = Path(__file__).parent / "prices.toml"
-BUSY = 0.7  # of a core, above which answers queue: see `cluster.py`
+BUSY = 0.7  # of a core, above which answers queue
 REQUESTS = 1.0  # to an object store a question, of a node that has a copy of the table: see `engine_scale.py`
 Figures = Mapping[str, float]
 Points = Mapping[int, Figures]

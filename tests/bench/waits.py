@@ -21,8 +21,8 @@ import httpx2
 import numpy as np
 
 from measure import arguments, record
+from serving import serving
 from startup import free_port
-from workers import serving
 
 KINDS: tuple[Callable[[int], str], ...] = (
     lambda n: " ".join(f"Ada{n}x{i} Bo{i} met Cy{i} in Town{i}." for i in range(1_200)),

@@ -20,16 +20,15 @@ from typing import Any, Literal, cast
 
 from crash.writer import deadly
 from memento.errors import MementoError
-from memento.plugins.scale import databases, pool
+from memento.plugins.scale import databases, node
 from memento.plugins.scale.databases import Lance
 from memento.plugins.scale.node import Node
-from memento.plugins.scale.pool import PooledIndexes, Pools
+from memento.plugins.scale.pool import PooledIndexes
 from memento.plugins.scale.remote import RemoteStore
 from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 from memento.settings import EmbeddingSettings, Settings
 
-LEASE_S = 1.0
 Shared = tuple[str, str, str, str]
 """The addresses of the store for queries and for updates, the kind of the engine, and where that is."""
 
@@ -39,15 +38,15 @@ STEPS: dict[str, tuple[object, str, bool]] = {
     "before the nodes are read again": (PooledIndexes, "_put_nodes", True),
     "before rows are merged": (Lance, "_build_rows", False),
     "when rows are merged": (PooledIndexes, "_put_nodes", False),
-    "before it is noted how far the engine is": (Node, "note_indexed", True),
-    "when it is noted how far the engine is": (Node, "note_indexed", False),
+    "before the debt is taken out": (Node, "note_indexed", True),
+    "when the debt is taken out": (Node, "note_indexed", False),
     "before files are joined": (Lance, "settle", True),
     "when files are joined": (Lance, "settle", False),
     "before files of what is erased go": (Lance, "purge", True),
     "when files of what is erased are gone": (Lance, "purge", False),
     "when a rebuild has emptied the table": (Lance, "clear", False),
-    "between two portions of a rebuild": (pool, "embed_records", True),
-    "when a rebuild has put everything": (Pools, "rebuild", False),
+    "between two portions of a rebuild": (Node, "_put_steadily", False),
+    "when a rebuild has put everything": (Node, "rebuild_indexes", False),
 }
 """By its name what is called at a step: its owner, its name, and whether the process dies before it or after it."""
 
@@ -55,7 +54,7 @@ AMID: dict[str, tuple[object, str, float]] = {
     "while rows are merged": (Lance, "put", 0.02),
     "while files are joined": (Lance, "settle", 0.05),
     "while files of what is erased go": (Lance, "purge", 0.05),
-    "while a rebuild runs": (Pools, "rebuild", 0.3),
+    "while a rebuild runs": (Node, "rebuild_indexes", 0.3),
 }
 """In what the process dies, at most so many seconds after its begin."""
 
@@ -68,7 +67,6 @@ def settings_of(query_url: str, update_url: str, kind: str, uri: str) -> Setting
         update_url,
         probe=False,
         timeout_s=20.0,
-        lease_s=LEASE_S / 2,
     )
     index = IndexSettings(kind=cast(Literal["lance", "milvus"], kind), uri=uri)
     return Settings(embedding=EmbeddingSettings(model="trigram", cache=False), store=store, index=index)
@@ -99,7 +97,7 @@ def die_within(owner: object, name: str, calls: int, most_s: float) -> None:
 
 
 def prepare_death(step: str, after: int) -> None:
-    databases._LATE, pool._AT_ONCE = 3, 4  # so that a few notes make files to join, and portions to rebuild
+    databases._LATE, node._PORTION = 3, 4  # so that a few notes make files to join, and portions to rebuild
     if step in STEPS:
         owner, name, before = STEPS[step]
         deadly(owner, name, after, before=before)

@@ -20,7 +20,7 @@ from memento.graph.store import Delta, Store, parse_quads
 from memento.graph.version import load_ontology
 from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change, Value
-from memento.plugins.scale.feed import FEED, SMALL
+from memento.plugins.scale.system import SYSTEM
 from trig import parse_trig
 
 A, B = IRI("urn:memento:graph:local:a"), IRI("urn:memento:graph:local:b")
@@ -160,8 +160,8 @@ def test_the_graphs_are_those_that_hold_something(store: Store) -> None:
     store.apply(Change((ONE,)))
     assert store.graphs() == [A, B]
     assert store.has_graph(A)
-    assert not store.has_graph(FEED)
-    assert list(store.quads(FEED)) == []
+    assert not store.has_graph(SYSTEM)
+    assert list(store.quads(SYSTEM)) == []
 
 
 def test_a_store_without_anything_has_no_graph(store: Store) -> None:
@@ -190,7 +190,7 @@ def test_the_ontology_is_loaded_once_and_whole(store: Store) -> None:
     assert count > sum(1 for _ in document)
 
 
-@pytest.mark.parametrize("nodes", [20, SMALL])
+@pytest.mark.parametrize("nodes", [20, 2_000])
 def test_a_write_of_any_size_is_there_with_the_quads_of_a_node_together(store: Store, nodes: int) -> None:
     quads = [(IRI(f"urn:{n}"), name, f"text {n}", A) for name in (MEM.content, MEM.name) for n in range(nodes)]
     store.apply(Change(tuple(quads)))

@@ -182,7 +182,7 @@ class Watch:
 
     def _look_at_index(self) -> PartHealth:
         indexes = self._stores.indexes
-        figures = {"kind": self._settings.index.kind, **indexes.measure(), "nodes": indexes.count_nodes()}
+        figures: dict[str, float | str] = {"kind": self._settings.index.kind, "nodes": indexes.count_nodes()}
         return PartHealth(part="index", state="ok", is_needed=True, figures=figures)
 
     def _look_at_embedder(self) -> PartHealth:
@@ -275,8 +275,8 @@ def list_gauges(readiness: Readiness, parts: Backends) -> Iterator[telemetry.Sam
 
 
 _GAUGES: Mapping[str, Mapping[str, str]] = {
-    "store": {"sequence": "store_sequence"},
-    "index": {"nodes": "index_nodes", "behind": "engine_behind"},
+    "store": {"sequence": "store_sequence", "behind": "engine_behind"},
+    "index": {"nodes": "index_nodes"},
     "notes": {"pending": "pending_notes", "failed": "failed_notes", "oldest_s": "pending_oldest_seconds"},
     "disk": {"free_bytes": "disk_free_bytes"},
 }

@@ -44,7 +44,17 @@ logger = logging.getLogger(__name__)
 
 _KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
 """The files in the archive."""
-_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "erased")
+_PASSING = (
+    "snapshots",
+    "standing-in",
+    "restore.new",
+    "restore.json",
+    "store.new",
+    "store.old",
+    "index-copy",
+    "workers",
+    "erased",
+)
 _OPEN = frozenset([HEADER, MANIFEST, "memento.toml", "memento.lock", "owner.json", "erased", "sync.sqlite"])
 """The files that stay plain because they hold nothing that was noted: keys that the key opens, settings, the owner, digests."""
 _WAIT_S = 30.0
@@ -199,8 +209,7 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
     home, left = datadir.path, []
     for name in (*_KEPT, *(one for one in _PASSING if one != "erased")):
         remove_path(home / name)
-    copies = datadir.workers.glob("*/index-copy")
-    for passing in (*home.glob("export-*"), *home.glob("import-*"), *copies, home / "encrypting", home / "decrypting"):
+    for passing in (*home.glob("export-*"), *home.glob("import-*"), home / "encrypting", home / "decrypting"):
         remove_path(passing)
     if datadir.tokens.is_file():
         if not is_sealed(datadir.tokens):

@@ -214,9 +214,15 @@ class Aside:
         """
         self._graph, self._keep = graph, keep
         self._found: dict[tuple[IRI, IRI], int] = {}
+        self._is_known = True
+
+    def forget(self) -> None:
+        """Check all graphs again when that is asked for: somebody else has written."""
+        self._is_known = False
 
     def look(self) -> None:
         """Check all graphs."""
+        self._is_known = True
         self._found = _count_by_node(self._rows())
         self._keep(self.text())
 
@@ -227,6 +233,8 @@ class Aside:
         Args:
             unchecked: check all of them, because they were written without validation.
         """
+        if not self._is_known:
+            return
         known = {node for _, node in self._found}
         again = [node for node in nodes if unchecked or node in known]
         if len(again) > _MANY:
@@ -239,6 +247,8 @@ class Aside:
 
     def within(self, is_seen: Callable[[IRI], bool]) -> tuple[int, tuple[IRI, ...]]:
         """Return how many statements are ignored in the graphs that a caller can read, and their nodes."""
+        if not self._is_known:
+            self.look()
         seen = {place: count for place, count in self._found.items() if is_seen(place[0])}
         return sum(seen.values()), tuple(sorted({node for _, node in seen}))
 

@@ -185,10 +185,6 @@ class Indexes(Context):
         """
         return 0
 
-    def measure(self) -> dict[str, float | str]:
-        """Return what `/health` tells of an engine; nothing here."""
-        return {}
-
     def close(self) -> None:
         """Close the connections to an engine; there are none here."""
 

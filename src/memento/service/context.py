@@ -43,9 +43,7 @@ from memento.errors import (
     NotFound,
     Overloaded,
     ReadOnly,
-    StoreAway,
     TooLong,
-    Unanswered,
 )
 from memento.graph.inferences import Premises, ReadPremises
 from memento.intake.capture import Journal
@@ -133,9 +131,8 @@ class Service:
         """The places for reading notes by rules, before anything is compared; acquired before all other locks."""
         self.understanding = Turns("the turn to write")
         """Held while a note is being compared and written; acquired before `writing`, never after it."""
-        self.writing, self.reading = stores.make_locks()
-        """The write lock: of this process, and of all nodes where they share a store; and the local one, for reading what the
-        writers of this process maintain, which needs no write lease of a shared store."""
+        self.writing = stores.make_lock()
+        """The lock of all who write; whoever has it has seen what others have written to a store that they share."""
         self.writers = Writers(settings.limits.writers)
         self.watch = Watch(stores, settings, lambda: self.models.rest_s if self.models else 0.0)
         self.closing = threading.Event()
@@ -168,7 +165,6 @@ class Service:
         self.journal = Journal(datadir.captures, settings.capture.most)
         self.capturer = Worker(lambda: capture(self), "capture")
         stores.graph.on_failure = self.mender.wake
-        stores.return_listeners.append(lambda: self.consolidator.wake() if self.consolidator.running else None)
 
     def keep(self, kind: Callable[..., T], make: Callable[[], T] | None = None) -> T:
         """
@@ -200,7 +196,7 @@ class Service:
         """
         Return the memory as a caller may use it: their tenant, their namespaces and rights; with all that other nodes wrote.
         """
-        self.stores.catch_up()
+        self.stores.refresh()
         return Context(self, access, progress)
 
 
@@ -288,9 +284,8 @@ class Context:
         """Raise `InputError` if the store has no files here to copy or replace, such as one behind an endpoint."""
         if not self.stores.graph.is_on_disk:
             raise InputError(
-                "the store is behind an endpoint (store.kind = sparql, or --workers): use the backups of its engine, or "
-                "`memento export` and `memento import`; to change the embedder, set it on each node and restart the node; with "
-                "--workers, stop the service or serve with one process"
+                "the store is behind an endpoint (store.kind = sparql): use the backups of its engine, or `memento export` and "
+                "`memento import`; to change the embedder, set it on each node and restart the node"
             )
 
     def require_owner(self, why: str = "this concerns the whole data folder") -> None:
@@ -432,7 +427,7 @@ class AnswerCache:
         if settings.cached:
             stores.forget_listeners.append(self.drop_answers)
 
-    def drop_answers(self) -> None:
+    def drop_answers(self, is_ours: bool = True) -> None:
         """Drop every answer that was made, or begun, before now."""
         with self._lock:
             self._cleared += 1
@@ -712,11 +707,9 @@ def handle(operation: Operation[A], context: Context) -> A:
     is_change = operation.right != "read" and not isinstance(operation, Capture)
     caller = context.access.caller
     with _answering(caller), context.service.writers.admit(caller) if is_change else nullcontext():
-        writes, stores = context.stores.own_writes, context.stores
-        try:
-            answer = _answer(spell_out(operation, context), context)
-        except (StoreAway, Unanswered) as error:
-            raise _advise(error, is_read=operation.right == "read", is_begun=stores.own_writes != writes) from error
+        answer = context.stores.run(
+            lambda: _answer(spell_out(operation, context), context), is_read=operation.right == "read"
+        )
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
         notice = f"{unknown}: the status lists those there are"
         if hasattr(answer, "notice"):
@@ -736,17 +729,6 @@ def _answering(caller: str) -> Iterator[None]:
         yield
     finally:
         CALLER.reset(before)
-
-
-def _advise(error: StoreAway | Unanswered, *, is_read: bool, is_begun: bool) -> GraphError:
-    """Add to the failure of a store that does not answer what the caller should do; a read cannot be half done."""
-    if "ask" in str(error).rpartition("; ")[2]:  # from a nested call
-        return error
-    if is_begun:
-        return Unanswered(f"{error}; a part was written before: look before you ask again")
-    if is_read or isinstance(error, StoreAway):
-        return StoreAway(f"{error}; nothing was written: the same may be asked again, in {StoreAway.retry_after_s} s")
-    return Unanswered(f"{error}; look before you ask again, or send a note again with its idempotency_key")
 
 
 def _answer(operation: Operation[Any], context: Context) -> Any:

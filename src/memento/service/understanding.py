@@ -33,7 +33,7 @@ from memento.consolidation.write import (
     raise_if_invalid,
     refresh_retirable,
 )
-from memento.errors import BackendError, GraphError, Overloaded, ShapeViolation
+from memento.errors import BackendError, GraphError, Overloaded, ShapeViolation, StoreAway, Unanswered
 from memento.model import Noted, Recollection, Scope
 from memento.retrieval import pipeline as retrieval
 from memento.retrieval.question import Query
@@ -52,6 +52,8 @@ _CLAIM_CALLS = 4
 """How many model calls a claim on a note lasts before another node may try it."""
 _LOOK_S = 15.0
 """Seconds between two looks for notes that another node of a shared store left unfinished."""
+_AWAY_S = 5.0
+"""Seconds until a store that did not answer is asked again."""
 
 
 _SHORT_CHARS = 4_000
@@ -252,18 +254,19 @@ def consolidate(
                 raise_if_invalid(build_change(understood)[0], understood)
             return understood
 
-        for _ in range(_TRIES):
-            followed, understood = service.stores.followed, understand()
-            with service.writing:
-                if service.stores.followed != followed and agents.kind == "rules":
-                    followed, understood = (
-                        service.stores.followed,
-                        understand(),
-                    )  # with the writes of another node in between
-                if service.stores.followed == followed:
-                    return _write(understood, service)
-        with service.writing:  # a model is too slow to be asked while all nodes wait
-            return _write(understood, service)
+        def write() -> Noted | None:
+            for _ in range(_TRIES):
+                followed, understood = service.stores.followed, understand()
+                with service.writing:
+                    if service.stores.followed != followed and agents.kind == "rules":
+                        # with what others have written meanwhile
+                        followed, understood = service.stores.followed, understand()
+                    if service.stores.followed == followed:
+                        return _write(understood, service)
+            with service.writing:  # a model is too slow to be asked as often as others write
+                return _write(understood, service)
+
+        return service.stores.run(write)
 
 
 def retry_note(task: Task, agents: Agents, service: Service) -> Noted | None:
@@ -306,6 +309,13 @@ def put_off(task: Task, agents: Agents, error: Exception, service: Service) -> N
 
 def work(service: Service) -> float | None:
     """Try every note that is due and readable; return the seconds until the next one is due, or None when none waits."""
+    try:
+        return _try_waiting(service)
+    except (StoreAway, Unanswered):  # it may be back before anybody asks for anything
+        return _AWAY_S
+
+
+def _try_waiting(service: Service) -> float | None:
     unreadable = set()
     for one in queue.list_waiting(service.stores):
         if service.consolidator.stopping.is_set():
@@ -335,16 +345,20 @@ def read_waiting(service: Service) -> float | None:
 def read_some(service: Service) -> int:
     """Read the claims of the next memories whose claims are still to be read, and write them; return how many there were."""
     stores = service.stores
-    unread = reread.list_unread(stores)
-    changes = reread.read_unread(unread, service.zone, stores)
-    with service.writing:
-        left = set(reread.list_unread(stores))
-        if not left.issuperset(unread):  # another node was faster, or something was erased meanwhile
-            unread = [one for one in unread if one in left]
-            changes = reread.read_unread(unread, service.zone, stores)
-        for scope, change in changes:
-            stores.commit(change, scope)
-    return len(unread)
+
+    def read() -> int:
+        unread = reread.list_unread(stores)
+        changes = reread.read_unread(unread, service.zone, stores)
+        with service.writing:
+            left = set(reread.list_unread(stores))
+            if not left.issuperset(unread):  # another node was faster, or something was erased meanwhile
+                unread = [one for one in unread if one in left]
+                changes = reread.read_unread(unread, service.zone, stores)
+            for scope, change in changes:
+                stores.commit(change, scope)
+        return len(unread)
+
+    return stores.run(read)
 
 
 _QUIET_S = 0.5
@@ -362,13 +376,17 @@ def take_up(waiting: queue.WaitingNote, service: Service) -> Task | None:
     """
     if not service.stores.is_shared:
         return queue.load_task(waiting, service.stores)
-    with service.writing:
-        task = queue.load_task(waiting, service.stores)
-        if task is None or task.run is None or (task.run.retry_at and task.run.retry_at > now()):
-            return None
-        task, claimed = queue.claim(task, _end_of_claim(service))
-        service.stores.commit(claimed, task.scope)
-        return task
+
+    def claim() -> Task | None:
+        with service.writing:
+            task = queue.load_task(waiting, service.stores)
+            if task is None or task.run is None or (task.run.retry_at and task.run.retry_at > now()):
+                return None
+            task, claimed = queue.claim(task, _end_of_claim(service))
+            service.stores.commit(claimed, task.scope)
+            return task
+
+    return service.stores.run(claim)
 
 
 def resume(service: Service) -> None:

@@ -24,7 +24,7 @@ EMBEDDER = Agreed(name="embedding", value="trigram", harm="vectors do not go tog
 @pytest.fixture
 def store(server: Server) -> Iterator[RemoteStore]:
     server.empty()
-    with_feed = server.open("one", 0.5)
+    with_feed = server.open()
     yield with_feed
     with_feed.close()
 
@@ -47,21 +47,21 @@ def read_version(store: Store) -> str:
 
 
 def test_the_first_node_writes_the_ontology_and_the_next_nothing(store: RemoteStore) -> None:
-    assert join_store(store, [ZONE], is_alone=False) == Review()
+    assert join_store(store, [ZONE]) == Review()
     writes = store.writes
     assert read_version(store) == OWN
-    assert join_store(store, [ZONE], is_alone=False) == Review()
+    assert join_store(store, [ZONE]) == Review()
     assert store.writes == writes
 
 
 def test_an_older_ontology_is_replaced_once_and_a_newer_one_that_adds_to_ours_stays(store: RemoteStore) -> None:
     write_version(store, "0.0.9")
-    join_store(store, [], is_alone=False)
+    join_store(store, [])
     assert read_version(store) == OWN
     write_version(store, "0.999.0")
     writes = store.writes
 
-    [said] = join_store(store, [], is_alone=False).differences
+    [said] = join_store(store, []).differences
 
     assert "0.999.0" in said
     assert store.writes == writes
@@ -71,7 +71,7 @@ def test_an_older_ontology_is_replaced_once_and_a_newer_one_that_adds_to_ours_st
 def test_a_node_that_cannot_read_the_ontology_is_refused_and_says_what_to_do(store: RemoteStore) -> None:
     write_version(store, "9.0.0")
     with pytest.raises(GraphError, match=r"ontology 9\.0\.0, and this program knows .*: upgrade it"):
-        join_store(store, [], is_alone=False)
+        join_store(store, [])
     with pytest.raises(GraphError, match=r"9\.0\.0"):
         adopt_store(store, [])
     assert read_version(store) == "9.0.0"
@@ -80,10 +80,10 @@ def test_a_node_that_cannot_read_the_ontology_is_refused_and_says_what_to_do(sto
 def test_a_node_that_older_ones_could_not_read_waits_until_it_is_told_that_they_are_gone(
     store: RemoteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    join_store(store, [], is_alone=False)
+    join_store(store, [])
     monkeypatch.setattr(agreement, "read_own_version", lambda: "9.0.0")
     with pytest.raises(GraphError, match=r"stop them, .*`memento store adopt`"):
-        join_store(store, [], is_alone=False)
+        join_store(store, [])
     writes = store.writes
 
     assert adopt_store(store, []) == OWN
@@ -94,28 +94,28 @@ def test_a_node_that_older_ones_could_not_read_waits_until_it_is_told_that_they_
 def test_the_same_version_of_another_build_is_left_and_told(store: RemoteStore) -> None:
     write_version(store, OWN)
     writes = store.writes
-    assert "another build" in join_store(store, [], is_alone=False).differences[0]
+    assert "another build" in join_store(store, []).differences[0]
     assert store.writes == writes
-    join_store(store, [], is_alone=True)
+    adopt_store(store, [])
     assert review_store(store, []) == Review()
 
 
 def test_a_setting_that_differs_is_told_or_refused_until_it_is_adopted(store: RemoteStore) -> None:
-    join_store(store, [ZONE, EMBEDDER], is_alone=False)
+    join_store(store, [ZONE, EMBEDDER])
     other = [
         Agreed(name="time_zone", value="Asia/Tokyo", harm="yesterday is another day"),
         Agreed(name="redaction", value="1", harm="secrets stay"),
         EMBEDDER,
     ]
     said = "time_zone is Asia/Tokyo here and UTC on the other nodes: yesterday is another day"
-    assert join_store(store, other, is_alone=False).differences == (said,)
+    assert join_store(store, other).differences == (said,)
     refused = [Agreed(name="embedding", value="minilm", harm="vectors do not go together", is_needed=True)]
     with pytest.raises(GraphError, match="minilm here and trigram on the other nodes"):
-        join_store(store, refused, is_alone=False)
+        join_store(store, refused)
     adopt_store(store, [*other[:2], *refused])
 
-    assert join_store(store, refused, is_alone=False) == Review()
-    assert store.feed.read_agreed() == {"time_zone": "Asia/Tokyo", "redaction": "1", "embedding": "minilm"}
+    assert join_store(store, refused) == Review()
+    assert store.system.read_agreed() == {"time_zone": "Asia/Tokyo", "redaction": "1", "embedding": "minilm"}
 
 
 def test_a_folder_that_a_newer_program_has_written_is_opened_only_where_it_can_be_read() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
 from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
-from threading import Event
 from unittest.mock import patch
 
 import lancedb
@@ -21,13 +20,13 @@ import pytest
 from endpoints import free_port, serve_milvus
 from memento.errors import EngineError
 from memento.iris import IRI, MEM
-from memento.plugins.scale import databases, local_copy
+from memento.plugins.scale import databases
 from memento.plugins.scale.databases import Lance, Milvus
-from memento.plugins.scale.engine import Engine, Entry, MemoryEngine, Where, pack_records, unpack_entry
-from memento.plugins.scale.local_copy import LocalCopy
+from memento.plugins.scale.engine import Engine, Entry, Where, pack_records, unpack_entry
 from memento.search.nodes import Record
 from memento.search.postings import tokens
-from object_store import client, count_requests, serve_bucket
+from memory_engine import MemoryEngine
+from object_store import serve_bucket
 
 D = 16
 G, OTHER = IRI("urn:memento:graph:me:main"), IRI("urn:memento:graph:me:other")
@@ -77,27 +76,12 @@ def bucket() -> Iterator[str]:
         yield "s3://tests"
 
 
-@pytest.fixture
-def copied(bucket: str, tmp_path: Path) -> Iterator[Callable[[str], Lance]]:
-    """Opens one table in an object store again and again, with a copy in a folder of its own under a name."""
-    place, every = f"{bucket}/{tmp_path.name}", []
-
-    def open_copy(name: str) -> Lance:
-        every.append(Lance(place, None, D, folder=tmp_path / name, most=2**30))
-        return every[-1]
-
-    with patch.object(local_copy, "_FRESH_S", 0.0), patch.object(local_copy, "_LOOK_S", 0.5):
-        yield open_copy
-        for one in every:
-            one.close()
-
-
-@pytest.fixture(params=["memory", "lance", "copied", "milvus"])
+@pytest.fixture(params=["memory", "lance", "bucket", "milvus"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """Opens the engine again and again, on the same place."""
-    if request.param == "copied":
-        open_copy, names = request.getfixturevalue("copied"), map(str, range(100))
-        return lambda: open_copy(next(names))
+    if request.param == "bucket":
+        place = f"{request.getfixturevalue('bucket')}/{tmp_path.name}"
+        return lambda: Lance(place, None, D)
     if request.param == "memory":
         engine = MemoryEngine(D)
         return lambda: engine
@@ -193,27 +177,16 @@ def test_what_is_longer_than_a_field_of_the_engine_comes_back_whole(opened: Open
     assert engine.count(Where(graphs=[G])) == 2
 
 
-def test_the_sequence_that_was_seen_never_goes_back_and_is_gone_with_the_rest(opened: Opener) -> None:
-    engine = opened()
-    assert engine.seen == 0
-    engine.put([entry(1, "one")], seen=7)
-    engine.put([], seen=5)
-    assert engine.seen == 7
-    assert opened().seen == 7
-    engine.clear()
-    assert (engine.seen, engine.count(Where(graphs=[]))) == (0, 0)
-
-
 def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
     engine = opened()
     assert engine.owner == ""
-    engine.put([], seen=3, owner="here")
-    engine.put([entry(1, "one")], seen=4)
-    assert (opened().owner, opened().seen) == ("here", 4)
+    engine.put([], owner="here")
+    engine.put([entry(1, "one")])
+    assert opened().owner == "here"
     engine.put([], owner="there")
-    assert (opened().owner, opened().seen) == ("there", 4)
+    assert opened().owner == "there"
     engine.clear()
-    assert engine.owner == ""
+    assert (engine.owner, engine.count(Where(graphs=[]))) == ("", 0)
 
 
 def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
@@ -303,6 +276,34 @@ def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> 
     assert engine.count(Where(graphs=[G])) == 1
 
 
+def test_files_are_purged_while_another_node_writes_and_nothing_of_that_is_lost(tmp_path: Path) -> None:
+    place, failed = str(tmp_path / "lance"), list[EngineError]()
+    here, there = (Lance(place, None, D) for _ in range(2))
+
+    def write() -> None:
+        for number in range(20):
+            try:
+                there.put([entry(number, f"told {number}")])
+            except EngineError as error:
+                failed.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    purged = 0
+    while writer.is_alive():
+        here.put([entry(100 + purged, "zanzibar")])
+        here.put([], gone=[entry(100 + purged).iri])
+        here.purge(is_alone=False)
+        purged += 1
+    writer.join()
+    assert failed == [] and purged
+    found = {one.iri: one.text for one in Lance(place, None, D).records(None)}
+    assert found == {entry(number).iri: " ".join(tokens(f"told {number}")) for number in range(20)}
+    assert len(here.words(["told"], 30, Where(graphs=[G]))) == 20
+    here.purge(is_alone=False)
+    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
 def contains(folder: Path, word: bytes) -> bool:
     """Whether a file below a folder contains a word; files and folders may be deleted meanwhile, which `rglob` does not bear."""
     for place, _, names in os.walk(folder):
@@ -311,221 +312,6 @@ def contains(folder: Path, word: bytes) -> bool:
                 if word in Path(place, name).read_bytes():
                     return True
     return False
-
-
-def list_files(folder: Path) -> set[tuple[str, int]]:
-    """Return the files below a folder, and when each was written; a file that is renamed or deleted meanwhile is left out."""
-    found = set[tuple[str, int]]()
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            if path.is_file():
-                found.add((str(path), path.stat().st_mtime_ns))
-    return found
-
-
-def test_what_is_in_an_object_store_is_read_from_the_disk(
-    copied: Callable[[str], Lance], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Counted is what questions ask for. The look in the background asks for three things each time, and who asks while it copies
-    # reads from the object store; here it is over before anything is counted, and does not come again.
-    look, is_over = LocalCopy._look, Event()
-
-    def look_once(copy: LocalCopy) -> float:
-        look(copy)
-        is_over.set()
-        return 3600.0
-
-    monkeypatch.setattr(LocalCopy, "_look", look_once)
-    monkeypatch.setattr(local_copy, "_PATIENCE", timedelta(minutes=1))
-    engine = copied("here")
-    assert is_over.wait(60)
-    engine.put([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
-    where = Where(graphs=[G])
-    engine.count(where)
-    before = count_requests()
-    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
-    assert engine.words(["tea"], 1, where)[0].iri == entry(1).iri
-    assert engine.linked(["label:4"], 1, where)[0].iri == entry(4).iri
-    assert len(engine.records([entry(2).iri])) == 1
-    assert count_requests() - before <= 8  # two looks at each for what is new
-    with patch.object(local_copy, "_FRESH_S", 60.0):
-        before = count_requests()
-        engine.nearest(vector(2), 1, where)
-        assert count_requests() == before
-
-
-def test_a_copy_has_what_another_node_has_and_loses_what_that_erased(
-    copied: Callable[[str], Lance], tmp_path: Path
-) -> None:
-    here, there = copied("here"), copied("there")
-    where = Where(graphs=[G])
-    here.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(20)])
-    assert there.count(where) == 20
-    there.put([], gone=[entry(1).iri])
-    assert here.words(["zanzibar"], 1, where) == []
-    there.purge()
-    until = time.monotonic() + 60
-    while contains(tmp_path, b"zanzibar"):
-        assert time.monotonic() < until, "what was erased is in a copy"
-        assert here.count(where) == 19
-        time.sleep(0.05)
-    assert here.count(where) == 19
-
-
-def test_a_copy_is_taken_up_and_a_file_that_lacks_is_copied_again(
-    copied: Callable[[str], Lance], tmp_path: Path
-) -> None:
-    engine = copied("here")
-    engine.put([entry(number, "tea " * 500) for number in range(50)])
-    engine.settle()
-    assert engine.count(Where(graphs=[G])) == 50
-    engine.close()
-    before = list_files(tmp_path / "here")
-    again = copied("here")
-    assert again.count(Where(graphs=[G])) == 50
-    # A manifest may be on its way (`.manifest.part`) while the count is answered; no file of data is copied twice.
-    assert {one for one in list_files(tmp_path / "here") ^ before if ".manifest" not in one[0]} == set()
-    for path in (tmp_path / "here").rglob("data/*"):
-        path.unlink()
-    assert len(again.records([entry(number).iri for number in range(50)])) == 50  # asked in the object store
-    names, until = {name for name, _ in before}, time.monotonic() + 60
-    while {name for name, _ in list_files(tmp_path / "here")} != names and time.monotonic() < until:
-        time.sleep(0.05)
-    assert {name for name, _ in list_files(tmp_path / "here")} == names
-
-
-def test_a_table_that_is_too_large_is_asked_where_it_is(
-    bucket: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    engine = Lance(f"{bucket}/large", None, D, folder=tmp_path / "copy", most=1_000)
-    engine.put([entry(number, "tea") for number in range(20)])
-    assert engine.count(Where(graphs=[G])) == 20
-    assert list_files(tmp_path / "copy") == set()
-    assert "index.too-large-to-copy" in caplog.text
-    engine.close()
-
-
-def test_a_copy_of_which_files_are_deleted_meanwhile_ends_with_the_newest(
-    copied: Callable[[str], Lance], tmp_path: Path
-) -> None:
-    engine, names = copied("here"), list[str]()
-    engine.put([entry(number, "tea") for number in range(20)])
-    bucket, place = "tests", f"{tmp_path.name}/memento.lance"
-    listed = LocalCopy._list_objects
-
-    def list_and_drop(copy: LocalCopy, under: str) -> dict[str, int]:
-        found = listed(copy, under)
-        if not under and not names:
-            names.append("once")
-            engine.put([entry(0, "green")])
-            engine.purge()
-        return found
-
-    with patch.object(LocalCopy, "_list_objects", list_and_drop):
-        other = copied("there")
-        assert [hit.iri for hit in other.words(["green"], 2, Where(graphs=[G]))] == [entry(0).iri]
-    assert names
-    assert client().list_objects_v2(Bucket=bucket, Prefix=place)["KeyCount"]
-
-
-@pytest.mark.parametrize("later", [0, 20])
-@pytest.mark.parametrize("is_open", [False, True])
-def test_a_table_that_was_made_again_is_copied_whatever_its_version_is(
-    copied: Callable[[str], Lance], tmp_path: Path, later: int, is_open: bool
-) -> None:
-    def list_found(engine: Lance) -> list[list[IRI]]:
-        return [[hit.iri for hit in engine.words([word], 9, Where(graphs=[G]))] for word in ("old", "new")]
-
-    here = copied("here")
-    here.put([entry(1, "old")])
-    for number in range(later):
-        here.put([entry(number, "old")])
-    assert list_found(here)[0]
-    before = here._table.version
-    if not is_open:
-        here.close()
-    there = Lance(here._uri, None, D)
-    there._db.drop_table("memento")
-    there._open()
-    there.put([entry(30, "new")])
-    assert (there._table.version == before) == (not later)
-    for _ in range(3):
-        assert list_found(here if is_open else copied("here")) == [[], [entry(30).iri]]
-
-
-def test_what_was_erased_goes_from_a_copy_that_has_no_room_any_more(
-    copied: Callable[[str], Lance], tmp_path: Path
-) -> None:
-    here, where = copied("here"), Where(graphs=[G])
-    here.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(20)])
-    assert here.count(where) == 20
-    with patch.object(local_copy, "_SPARE", 2**62):
-        here.put([], gone=[entry(1).iri])
-        here.purge()
-        assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-        assert here.count(where) == 19
-        assert here.words(["zanzibar"], 1, where) == []
-    until = time.monotonic() + 60
-    while here._copy is not None and here._copy.find_table() is None and time.monotonic() < until:
-        time.sleep(0.05)
-    assert list_files(tmp_path / "here")
-    assert here.count(where) == 19
-
-
-def test_a_copy_that_has_become_too_large_is_deleted(copied: Callable[[str], Lance], tmp_path: Path) -> None:
-    here = copied("here")
-    here.put([entry(number, "tea") for number in range(20)])
-    assert here.count(Where(graphs=[G])) == 20
-    here.close()
-    again = Lance(here._uri, None, D, folder=tmp_path / "here", most=1_000)
-    assert again.count(Where(graphs=[G])) == 20
-    assert list_files(tmp_path / "here") == set()
-    again.close()
-
-
-def test_a_question_that_looks_while_something_is_put_hides_it_from_nobody(copied: Callable[[str], Lance]) -> None:
-    engine, where, put = copied("here"), Where(graphs=[G]), list[str]()
-    engine.put([entry(1, "tea")])
-    assert engine.count(where) == 1
-    is_behind = LocalCopy._is_behind
-
-    def look_and_put(copy: LocalCopy, *given: object) -> bool:
-        found = is_behind(copy, *given)  # type: ignore[arg-type]
-        if not put:
-            put.append("once")
-            engine.put([entry(2, "green")])
-        return found
-
-    with patch.object(local_copy, "_FRESH_S", 60.0):
-        engine._copy.expire()  # type: ignore[union-attr]
-        with patch.object(LocalCopy, "_is_behind", look_and_put):
-            engine.count(where)
-        assert engine.count(where) == 2
-
-
-def test_a_copy_that_is_closed_copies_no_more(copied: Callable[[str], Lance], tmp_path: Path) -> None:
-    engine = copied("here")
-    engine.put([entry(1, "tea")])
-    copy = engine._copy
-    assert copy is not None
-    engine.close()
-    engine.put([entry(2, "green")])
-    with pytest.raises(EngineError, match="closed"):
-        copy.bring_up()
-
-
-def test_a_table_whose_manifests_are_named_otherwise_is_asked_where_it_is(
-    copied: Callable[[str], Lance], tmp_path: Path
-) -> None:
-    copied("here").put([entry(1, "tea")])
-    place = f"{tmp_path.name}/memento.lance/_versions/"
-    for one in client().list_objects_v2(Bucket="tests", Prefix=place)["Contents"]:
-        version = 2**64 - 1 - int(one["Key"].removeprefix(place).removesuffix(".manifest"))
-        source = {"Bucket": "tests", "Key": one["Key"]}
-        client().copy_object(Bucket="tests", Key=f"{place}{version}.manifest", CopySource=source)
-        client().delete_object(**source)
-    assert [hit.iri for hit in copied("there").words(["tea"], 1, Where(graphs=[G]))] == [entry(1).iri]
-    assert list_files(tmp_path / "there") == set()
 
 
 def test_what_was_put_into_milvus_lite_is_indexed_before_it_becomes_much(
@@ -633,13 +419,13 @@ def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path) -> N
     port = free_port()
     with serve_milvus(tmp_path, port):
         engine = Milvus(f"http://127.0.0.1:{port}", None, D)
-        engine.put([entry(0, TEXTS[0])], seen=1)
+        engine.put([entry(0, TEXTS[0])])
     with pytest.raises(EngineError, match="Milvus failed"):
         engine.count(Where(graphs=[G]))
     with serve_milvus(tmp_path, port):
         assert count_when_connected(engine) == 1
-        engine.put([entry(1, TEXTS[1])], seen=2)
-        assert (engine.count(Where(graphs=[G])), engine.seen) == (2, 2)
+        engine.put([entry(1, TEXTS[1])])
+        assert engine.count(Where(graphs=[G])) == 2
 
 
 def test_an_engine_whose_table_is_gone_says_how_it_is_made_again(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ NOTES = {
     "The ferry to Arran leaves at seven.": ("When does the ferry to Arran leave?", "seven"),
 }
 COUNT = "SELECT (COUNT(?m) AS ?n) WHERE { GRAPH ?g { ?m a <http://purl.org/memento/Memory> } }"
+NOTED = 20
 MILVUS = shutil.which("milvus-lite", path=str(Path(sys.executable).parent))
 
 
@@ -81,6 +83,29 @@ def test_what_one_node_notes_the_other_recalls_lists_and_finds_by_sparql_at_its_
         assert gone not in {one.iri for one in nodes[1].list()}
         assert gone not in {one.iri for one in nodes[1].recall("When does the ferry to Arran leave?").memories}
         assert nodes[1].admin.check() == ()
+
+
+def test_while_both_nodes_write_each_knows_at_its_next_request_all_that_the_other_has_acknowledged(
+    server: Server, tmp_path: Path
+) -> None:
+    server.empty()
+    engine = IndexSettings(kind="lance", uri=str(tmp_path / "engine"), whole=20)
+    with open_node(server, tmp_path / "a", engine) as one, open_node(server, tmp_path / "b", engine) as other:
+
+        def note_and_ask(writer: Memento, reader: Memento, name: str) -> list[str]:
+            missed = []
+            for number in range(NOTED):
+                text = f"The crate {name}{number} stands in hall {number * 7}."
+                writer.note(text)
+                found = reader.recall(f"Where does the crate {name}{number} stand?").memories
+                missed += [text] if text not in [memory.content for memory in found] else []
+            return missed
+
+        with ThreadPoolExecutor(2) as threads:
+            asked = [threads.submit(note_and_ask, *pair) for pair in ((one, other, "alder"), (other, one, "birch"))]
+            assert [one.result() for one in asked] == [[], []]
+        assert len(one.list(limit=1000)) == len(other.list(limit=1000)) == 2 * NOTED
+        assert one.admin.check() == ()
 
 
 CANARIES = [f"Xq{place}zorb" for place in ("memory", "entity", "key", "tag", "case", "graph")]

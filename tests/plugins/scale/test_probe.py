@@ -98,17 +98,12 @@ def count_left(server: Server) -> int:
 
 
 def test_oxigraph_is_fit_where_one_update_comes_at_a_time(oxigraph: Server) -> None:
-    def restart() -> None:
-        oxigraph.kill()
-        oxigraph.start()
-
     with open_front(oxigraph.port) as front:
-        probed = probe_store(*front.urls, restart=restart)
+        probed = probe_store(*front.urls)
 
     assert probed.fit and probed.reachable and probed.verdict.startswith("fit")
     assert [one for one in probed.findings if one.outcome == "unknown" or (one.is_needed and one.outcome != "ok")] == []
     assert all(one.asked and one.answered and one.why for one in probed.findings if one.outcome == "failed")
-    assert "killed 3 times" in probed.findings[-2].answered
     assert count_left(oxigraph) == 0
 
 
@@ -227,7 +222,6 @@ def test_the_command_says_it_by_its_exit_code_and_needs_no_folder(oxigraph: Serv
         assert said.splitlines()[-1].startswith(f"{front.urls[0]}: not fit because it fails at: FROM cannot widen")
     assert ask("http://127.0.0.1:9/query", "http://127.0.0.1:9/update")[0] == 2
     assert ask("nonsense", "http://127.0.0.1:9/update")[0] == 2
-    assert ask(*front.urls, "--kill-command", "true")[0] == 2
     assert not (tmp_path / "none").exists()
 
 
@@ -309,7 +303,7 @@ def test_virtuoso_of_debian_is_refused_for_its_five_faults(virtuoso: str) -> Non
     assert found & {"compare-and-set has one winner, 4 writers", "no update is lost, 4 writers"}
     assert {"FROM cannot widen the dataset", "FROM NAMED cannot widen the dataset"} <= found
     assert "pragmas cannot widen the dataset" in found
-    assert {"EXISTS { GRAPH } stays in the dataset", "GRAPH ?g sees nothing without named-graph-uri"} <= found
+    assert "EXISTS { GRAPH } stays in the dataset" in found
     assert {"doubles keep 17 digits", "one value before an optional path"} <= found
     assert "IRIs stay IRIs in UNION with ORDER BY" in found
     assert [one.outcome for one in probed.findings if one.name == "the probe's graphs are removed"] == ["ok"]

@@ -35,7 +35,7 @@ from memento.time import now, simulate_time
 
 
 def shared(server: Server, **more: float | str) -> Settings:
-    store = StoreSettings("sparql", server.query_url, server.update_url, lease_s=3.0, **more)  # type: ignore[arg-type]
+    store = StoreSettings("sparql", server.query_url, server.update_url, **more)  # type: ignore[arg-type]
     index = IndexSettings(kind="lance", uri=str(server.folder.with_name("engine")))
     return replace(OFFLINE, store=store, index=index)
 
@@ -149,9 +149,9 @@ def test_two_notes_of_one_instant_about_one_slot_contradict_each_other_on_two_no
         assert homes(one, "instant") == homes(alone, "instant") == {"I live in Aarhus.", "I live in Bergen."}
 
 
-def test_cases_are_measured_while_another_node_has_the_turn_to_write(nodes: tuple[Memento, Memento]) -> None:
+def test_cases_are_measured_while_another_node_writes(nodes: tuple[Memento, Memento]) -> None:
     one, two = nodes
-    with two.service.stores.graph.turn:  # type: ignore[attr-defined]
+    with two.service.writing:
         assert handle(MeasureCases(domain="main"), one.service.context()).cases == 0
         assert handle(CaseStatus(), one.service.context()).cases == 0
 
@@ -313,10 +313,10 @@ def test_a_note_that_waits_is_tried_by_one_node_and_by_the_other_when_that_has_d
     two.service.consolidator.stop(5)
     noted = one.note("The beehive stands behind the shed.", wait=False)
     assert noted.pending
-    two.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
+    two.service.stores.refresh()
     [waiting] = [found for found in list_waiting(two.service.stores) if found.note == noted.note]
     assert take_up(waiting, two.service) is not None
-    one.service.stores.graph.follow_feed()  # type: ignore[attr-defined]
+    one.service.stores.refresh()
     assert take_up(waiting, one.service) is None
     monkeypatch.setattr("memento.service.understanding.now", lambda: now() + timedelta(hours=1))
     taken = take_up(waiting, one.service)
@@ -345,7 +345,7 @@ def test_settings_that_do_not_go_together_are_refused() -> None:
 
 def write_ontology(server: Server, version: str | None) -> None:
     """Let a node of another version write its ontology; None is ours."""
-    store = server.open("newer")
+    store = server.open()
     said = '<http://purl.org/memento/> <http://www.w3.org/2002/07/owl#versionInfo> "{}" .'
     if version is None:
         adopt_store(store, [])

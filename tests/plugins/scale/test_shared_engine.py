@@ -16,17 +16,15 @@ from conftest import OFFLINE
 from endpoints import Server, free_port
 from memento.errors import EngineError, GraphError, MementoError
 from memento.plugins.scale.databases import Lance
-from memento.plugins.scale.pool import Pools
+from memento.plugins.scale.node import Node
 from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 
 pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 
-LEASE_S = 1.0
-
 
 def open_node(server: Server, home: Path, engine: Path) -> Memento:
-    store = StoreSettings("sparql", server.query_url, server.update_url, lease_s=LEASE_S)
+    store = StoreSettings("sparql", server.query_url, server.update_url)
     settings = replace(OFFLINE, store=store, index=IndexSettings(kind="lance", uri=str(engine)))
     opened = open_memento(home, configured=settings)
     assert isinstance(opened, Memento)
@@ -83,7 +81,8 @@ def test_a_node_that_starts_later_embeds_nothing(
     def refuse(*_: Any) -> int:
         raise AssertionError("everything was put into the engine once more")
 
-    monkeypatch.setattr(Pools, "rebuild", refuse)
+    nodes[0].note("My locker is number 51.")
+    monkeypatch.setattr(Node, "rebuild_indexes", refuse)
     with open_node(server, folder / "c", folder / "engine") as late:
         assert knows(late, "Which locker is mine?", "51")
 
@@ -91,6 +90,7 @@ def test_a_node_that_starts_later_embeds_nothing(
 def test_an_engine_that_is_of_another_store_or_embedder_is_filled_again_and_the_log_says_so(
     nodes: tuple[Memento, Memento], server: Server, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    nodes[0].note("My locker is number 51.")
     engine = Lance(str(folder / "engine"), None, 256)
     owner = engine.owner
     assert owner.endswith(nodes[0].service.stores.embedder.fingerprint)
@@ -174,11 +174,12 @@ def test_a_store_that_was_put_back_to_an_earlier_state_is_noticed_and_the_engine
 def wait_until_settled(node: Memento, within_s: float = 60.0) -> None:
     """Wait until a node knows what the store has, and their engine has it."""
     stores, until = node.service.stores, time.monotonic() + within_s
+    assert isinstance(stores, Node)
     while True:
         with suppress(MementoError):
-            head = stores.graph.feed.read_head()  # type: ignore[attr-defined]
-            is_known = head.id == stores.graph.id and head.sequence == stores.graph.writes  # type: ignore[attr-defined]
-            if is_known and stores.indexes.engine.seen == head.sequence:  # type: ignore[attr-defined]
+            node.list(limit=1)
+            head = stores.shared.system.read_head()
+            if head.is_at(stores.shared.head) and not head.debts and not stores.pools.is_foreign:
                 return
         assert time.monotonic() < until, "it did not settle in time"
         time.sleep(0.05)

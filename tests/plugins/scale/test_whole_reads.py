@@ -26,13 +26,13 @@ from memento.plugins.keys import operations as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations as living
 from memento.plugins.scale import pool
-from memento.plugins.scale.engine import MemoryEngine
 from memento.plugins.scale.pool import Pools
 from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento, open_memento
 from memento.search import nodes
 from memento.search.nodes import Record
 from memento.settings import Settings
+from memory_engine import MemoryEngine
 
 pytest.importorskip("lancedb", reason="pip install 'memento-rdf[lance]'")
 
@@ -72,9 +72,7 @@ def open_over(kind: str, folder: Path, home: Path, whole: int = 0) -> Iterator[M
     index = IndexSettings(kind="lance", uri=str(folder / f"{kind}-index"), whole=whole, pool=8)
     with ExitStack() as stack:
         if kind == "engine":
-            stack.enter_context(
-                patch.object(pool, "open_engine", lambda _, dimensions, folder: MemoryEngine(dimensions))
-            )
+            stack.enter_context(patch.object(pool, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
         chosen = CHOSEN if kind == "faiss" else replace(CHOSEN, index=index)
         yield stack.enter_context(opened(folder / kind, chosen))
 

@@ -33,7 +33,6 @@ from memento.interfaces.cli.base import (
     bar,
     call_operation,
     common,
-    find_left_out,
     main,
     open_memory,
     owner_of,
@@ -81,38 +80,6 @@ class Command:
     """The title of the progress bar, for a command that may take long."""
     fails_when: Callable[[Any], bool] = field(default=lambda answer: False)
     """Whether an answer makes the exit code 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """An option that a plug-in adds to a command of Memento's, and what is then done in its place."""
-
-    name: str
-    """The name of the option, without dashes."""
-    type: click.ParamType[Any]
-    help: str
-    run: Callable[..., bool]
-    """Called with the `Chosen`, the value of the option, and the other arguments by name; False if the command shall go on."""
-
-
-class _ChoiceOption(click.Option):
-    """An option of a plug-in: gone from the help while the plug-in is switched off, and refused."""
-
-    def __init__(self, choice: Choice, of: str) -> None:
-        super().__init__([f"--{choice.name}"], type=choice.type, help=choice.help)
-        self._of = of
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        return None if self._of in find_left_out(ctx) else super().get_help_record(ctx)
-
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        if value is not None and self._of in find_left_out(ctx):
-            raise click.UsageError(
-                f"there is no option {self.opts[0]!r}: its plug-in is switched off; `memento plugins --on {self._of}` switches it "
-                "on",
-                ctx,
-            )
-        return super().process_value(ctx, value)
 
 
 def read_text(argument: str) -> str:
@@ -300,28 +267,9 @@ def add_plugins() -> None:
     register_all(PLUGGED)
     for of, module in modules.items():
         arrange_commands(getattr(module, "OLD_NAMES", {}), of)
-        for path, choice in getattr(module, "CHOICES", {}).items():
-            _add_choice(path, choice, of)
     listed = {name for names in LISTED.values() for name in names}
     added = (name for name, one in main.commands.items() if owner_of(one) and not one.hidden and name not in listed)
     LISTED["Plug-ins"] += tuple(added)
-
-
-def _add_choice(path: str, choice: Choice, of: str) -> None:
-    """Add an option to a command of Memento's; raise `PluginError` if the command has one of that name."""
-    made = main.commands[path]
-    own = [one for one in made.params if one.expose_value]
-    plugin.refuse_clash("options", {str(one.name): "Memento" for one in own}, (choice.name,), of)
-    usual = cast(Callable[..., Any], made.callback)
-
-    @wraps(usual)
-    def call(**given: Any) -> Any:
-        value = given.pop(choice.name)
-        chosen = click.get_current_context().find_object(Chosen)
-        return None if value is not None and choice.run(chosen, value, **given) else usual(**given)
-
-    made.callback = call
-    made.params.append(_ChoiceOption(choice, of))
 
 
 def _register(name: str, command: Command) -> None:

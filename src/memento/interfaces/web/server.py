@@ -118,13 +118,12 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
         MementoError: the embedder cannot be loaded.
     """
     with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
-        serve_on(listener, memento, app, address_of(host, listener.getsockname()[1]), ready)
+        _serve_on(listener, memento, app, address_of(host, listener.getsockname()[1]), ready)
 
 
-def serve_on(
+def _serve_on(
     listener: socket.socket, memento: Served, app: Callable[[Busy], App], address: str, ready: Callable[[str], None]
 ) -> None:
-    """Do what `serve` does on a socket that already listens at `address`; close it at the end."""
     busy = Busy()
     server = Server(configuration(app(busy), memento.settings.server))
     failures: list[MementoError] = []

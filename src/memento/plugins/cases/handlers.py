@@ -246,7 +246,7 @@ def navigate_cases(operation: operations.NavigateCases, context: Context) -> Nav
 @handles(operations.CaseMetrics)
 def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMetrics:
     """Measure a domain."""
-    with context.service.reading:
+    with context.service.writing:
         _, name, domain = domain_of(operation.domain, operation.namespace, context)
         return measure_domain(domain, name, context.stores, context.settings.of(CasesSettings))
 
@@ -254,7 +254,7 @@ def case_metrics(operation: operations.CaseMetrics, context: Context) -> CaseMet
 @handles(operations.CaseStatus)
 def case_status(operation: operations.CaseStatus, context: Context) -> CaseStatus:
     """Count the cases of a domain, and report the progress of learning."""
-    with context.service.reading:
+    with context.service.writing:
         scope, name, domain = domain_of(operation.domain, operation.namespace, context)
         bank, learner = domain.bank, domain.learner
         good, bad = learner.label_counts

@@ -1,17 +1,16 @@
 """
 Several nodes over one memory: the graph behind a SPARQL 1.1 endpoint, the index in an engine that all nodes reach.
 
-*Flow:* `node` opens a memory over both. `endpoint` speaks SPARQL over HTTP; `remote` is the store, and `feed` how nodes take turns
-to write and learn of the writes of others; `agreement` is what they must have in common, `probe` tests an endpoint.
-`pool` ranks in what a question loads from an `engine`, of which `databases` has two. `server` serves a store, `workers` serve one
-folder on many cores.
+*Flow:* `node` opens a memory over both. `endpoint` speaks SPARQL over HTTP; `remote` is the store, and `system` how nodes
+write to it and learn that others have written; `agreement` is what they must have in common, `probe` tests an endpoint.
+`pool` ranks in what a question loads from an `engine`, of which `databases` has two. `server` serves a store.
 """
 
 from memento.plugin import Plugin
 
 plugin = Plugin(
     name="scale",
-    summary="Several nodes over one memory: a store behind SPARQL, an index in LanceDB or Milvus, workers on many cores.",
+    summary="Several nodes over one memory: a store behind SPARQL, an index in LanceDB or Milvus.",
     operations="memento.plugins.scale.operations",
     handlers="memento.plugins.scale.handlers",
     settings={

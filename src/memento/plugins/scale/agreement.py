@@ -2,7 +2,7 @@
 Checks what all nodes of a shared store must have in common: the version of the ontology in it, and settings that must be equal.
 
 *Flow:* a starting node calls `join_store`: the store has the node's version already, or receives it, or the node is refused.
-`review_store` repeats the check later, when the feed reports that a node has written the ontology. A node that may no longer write
+`review_store` repeats the check later, when a node has written the ontology. A node that may no longer write
 then stops writing.
 
 *Guarantees:* versions with the same first number only add to each other: nodes of both continue, and the newer ontology stays in
@@ -30,7 +30,6 @@ from memento.graph.version import (
     split_version,
     write_ontology,
 )
-from memento.iris import ONTOLOGY
 
 if TYPE_CHECKING:
     from memento.plugins.scale.remote import RemoteStore
@@ -67,21 +66,16 @@ class Review:
     lacks_ontology: bool = False
 
 
-def join_store(store: RemoteStore, agreed: Sequence[Agreed], *, is_alone: bool) -> Review:
+def join_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
     """
     Let a node join a shared store: write the ontology and the settings that the store lacks, once.
-
-    Args:
-        is_alone: no node of another version can be running, so any older ontology may be replaced.
 
     Raises:
         GraphError: the endpoint failed, or the node must not write to this store; says what to do.
     """
-    if _is_outdated(store, is_alone):
-        with store.turn:  # check again: another node may have written it while this one waited for the turn
-            if _is_outdated(store, is_alone):
-                write_ontology(store)
-    store.feed.note_agreed({one.name: one.value for one in agreed})
+    if _is_outdated(store):
+        write_ontology(store)
+    store.system.note_agreed({one.name: one.value for one in agreed})
     found = review_store(store, agreed)
     if found.refusal:
         raise GraphError(f"this node cannot join the store: {found.refusal}")
@@ -110,7 +104,7 @@ def review_store(store: RemoteStore, agreed: Sequence[Agreed]) -> Review:
         )
     elif version == own and digest != digest_ontology():
         differences.append(f"the store has another build of the ontology {own} than this node")
-    noted = store.feed.read_agreed()
+    noted = store.system.read_agreed()
     for one in agreed:
         other = noted.get(one.name, one.value)
         if other == one.value:
@@ -135,26 +129,18 @@ def adopt_store(store: RemoteStore, agreed: Sequence[Agreed]) -> str | None:
     Raises:
         GraphError: the endpoint failed, or has an ontology that this program cannot read.
     """
-    with store.turn:
-        version, _ = read_ontology(store)
-        if version is not None and is_newer(version):
-            raise GraphError(explain_newer(version))
-        store.feed.note_agreed({one.name: one.value for one in agreed}, replaces=True)
-        write_ontology(store)  # even if the store has it: other nodes check both when they see this write
+    version, _ = read_ontology(store)
+    if version is not None and is_newer(version):
+        raise GraphError(explain_newer(version))
+    store.system.note_agreed({one.name: one.value for one in agreed}, replaces=True)
+    write_ontology(store)  # even if the store has it: other nodes check both when they see this write
     return version
 
 
-def is_of_ontology(graphs: Sequence[str]) -> bool:
-    """Tell whether a write changed the ontology, so that a node must call `review_store` again."""
-    return ONTOLOGY in graphs
-
-
-def _is_outdated(store: Store, is_alone: bool) -> bool:
+def _is_outdated(store: Store) -> bool:
     """Tell whether this program's ontology should replace the one in a store."""
-    version, digest = read_ontology(store)
-    if version is None or is_alone:
-        return version is None or (
-            digest != digest_ontology() and not split_version(version) > split_version(read_own_version())
-        )
+    version, _ = read_ontology(store)
+    if version is None:
+        return True
     own = split_version(read_own_version())
     return split_version(version) < own and split_version(version)[0] == own[0]

@@ -1,21 +1,16 @@
-"""The commands of several nodes: serve, test and adopt a shared store; serve one folder with several processes."""
+"""The commands of several nodes: serve, test and adopt a shared store."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from memento.errors import FolderInUse, InputError
-from memento.interfaces.cli.admin import announce, store_group
-from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand, running
-from memento.interfaces.cli.commands import Choice
+from memento.interfaces.cli.admin import store_group
+from memento.interfaces.cli.base import FAILED, USAGE, Chosen, ShellCommand
 from memento.interfaces.cli.views import Json, clean, dim
 
 BY_HAND: Mapping[str, str] = {"probe_store": "store probe"}
@@ -92,20 +87,8 @@ def adopt_store(chosen: Chosen) -> None:
     help="The bearer token for both URLs.  [env: MEMENTO_STORE_TOKEN]",
 )
 @click.option("--quick", is_flag=True, help="Test only what would lose or leak memories; takes a second.")
-@click.option(
-    "--kill-command", metavar="COMMAND", help="A command that kills the endpoint during a write; needs --start-command."
-)
-@click.option("--start-command", metavar="COMMAND", help="A command that starts the endpoint again and returns.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def probe_endpoint(
-    query_url: str,
-    update_url: str,
-    token: str,
-    quick: bool,
-    kill_command: str | None,
-    start_command: str | None,
-    as_json: bool,
-) -> None:
+def probe_endpoint(query_url: str, update_url: str, token: str, quick: bool, as_json: bool) -> None:
     """
     Test whether a SPARQL endpoint can store a memory; exit code 1 when it cannot, 2 when it cannot be reached.
 
@@ -116,18 +99,9 @@ def probe_endpoint(
     from memento.codec import plain
     from memento.plugins.scale.probe import probe_store
 
-    if (kill_command is None) != (start_command is None):
-        raise InputError(
-            "--kill-command and --start-command need each other: one kills the endpoint, the other starts it"
-        )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM removes the graphs too
-
-    def restart() -> None:
-        for line in (kill_command, start_command):
-            subprocess.run(["/bin/sh", "-c", str(line)], check=False, stdout=subprocess.DEVNULL)
-
     try:
-        found = probe_store(query_url, update_url, token=token, quick=quick, restart=restart if kill_command else None)
+        found = probe_store(query_url, update_url, token=token, quick=quick)
     finally:
         signal.signal(signal.SIGTERM, before)
     answer = plain(found)
@@ -139,40 +113,3 @@ def probe_endpoint(
 for _one in (serve_shared_store, adopt_store, probe_endpoint):
     assert isinstance(_one, ShellCommand)
     _one.plugin = "scale"
-
-
-def serve_with_workers(
-    chosen: Chosen, workers: int, *, host: str | None, port: int | None, bare: bool, encrypted: bool
-) -> bool:
-    """Serve the memory with several processes until they are stopped; return False where one is enough."""
-    if workers < 2 or bare:
-        return False
-    from memento.plugins.scale.workers import serve_many
-    from memento.telemetry import configure_logging, trace_to
-
-    configure_logging()
-    configured = chosen.settings()
-    if encrypted:
-        configured = replace(configured, encryption=replace(configured.encryption, on=True))
-    knobs = configured.server
-    if configured.telemetry.otlp_endpoint:
-        trace_to(configured.telemetry.otlp_endpoint)
-    if other := running(chosen):
-        raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
-    if chosen.namespace:
-        os.environ["MEMENTO_NAMESPACE"] = chosen.namespace
-    folder = chosen.folder
-    folder.acquire("memento serve", knobs.lock_wait_s)
-    with folder:
-        serve_many(folder, configured, workers, host or knobs.host, knobs.port if port is None else port, announce)
-    return True
-
-
-CHOICES: Mapping[str, Choice] = {
-    "serve": Choice(
-        name="workers",
-        type=click.IntRange(1, 64),
-        help="Worker processes; with more than one, the store has a process too. For several cores.  [default: 1]",
-        run=serve_with_workers,
-    )
-}

@@ -3,7 +3,7 @@ Keep entries in the tables of a vector database: LanceDB, in a folder or an obje
 
 *Flow:* an `Entry` becomes one row for each window of its text; only the first row has text, keys and records, so that words and
 keys find a node once. In LanceDB the first row also has the whole entry in one column: a search returns row ids, which its indexes
-know, and that column is read for the rows that this process does not know yet.
+know, and that column is read for them.
 
 *Guarantees:* no exception of a library leaves this file; it becomes an `EngineError`. LanceDB replaces and drops in one commit.
 
@@ -15,19 +15,17 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
+import time
 import warnings
 from base64 import b64decode, b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
-from shutil import rmtree
 from threading import Lock
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -36,7 +34,6 @@ from memento.assets import install_line
 from memento.errors import EngineError, MissingPart
 from memento.iris import IRI
 from memento.plugins.scale.engine import KINDS, Engine, Entry, Hit, Where, time_calls
-from memento.plugins.scale.local_copy import LocalCopy
 from memento.plugins.scale.settings import IndexSettings
 from memento.ports import Vectors
 from memento.search.nodes import NEVER
@@ -45,10 +42,9 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _TABLE = "memento"
-_MADE = b"made"  # a key in the schema that marks our tables
 _TIMES = ("valid_from", "valid_until", "believed_from", "believed_until", "known_since")
 _SEEN = IRI("urn:memento:seen")
-"""The row that records up to which sequence, and of which store, the table is complete."""
+"""The row that records of which store and embedder the table is."""
 _AT_ONCE = 500  # names in one condition
 _FRAGMENT = 16_384  # rows from which on a fragment is not merged with others
 _LATE = 64  # commits after which LanceDB must be settled: each leaves a fragment
@@ -59,8 +55,7 @@ _KEEPALIVE = {"grpc.keepalive_time_ms": 300_000, "grpc.keepalive_timeout_ms": 60
 """How often a connection to Milvus is probed. The client's own 10 s are refused by `milvus-lite server` during a long request, and
 its 5 s for the answer are too few for a server that is busy; either ends the connection and the request."""
 _RETRY_S = 30.0
-_OBJECT_STORES = ("s3://", "gs://", "az://")
-_ROWS = 100_000  # row ids for which a process caches the IRI
+_PURGES = 6  # tries to rewrite the files while other nodes write
 
 _SOURCE = re.compile(r"[, ] ?/[^\s:]++:\d++:\d++")
 """The position in an engine's source code that an error message names; of no use to our users."""
@@ -100,15 +95,11 @@ class Lance:
         dimensions: int,
         *,
         replaces: bool = False,
-        folder: Path | None = None,
-        most: int = 0,
     ) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
             replaces: replace a table whose vectors have another length by an empty one.
-            folder: for a copy of the object store's files, which is then read instead.
-            most: bytes up to which the files are copied.
         """
         try:
             import lancedb
@@ -120,48 +111,27 @@ class Lance:
         self.dimensions, self._uri = dimensions, uri.rstrip("/")
         self._pa = pa
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
-        self._lock, self._naming = Lock(), Lock()
+        self._lock = Lock()
         self._commits, self._is_filled = 0, False
-        self._copy: LocalCopy | None = None
         with self._failing():
             # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
             self._open(replaces)
-        if folder is not None:
-            rows = folder / f"{_TABLE}.lance"
-            self._copy = LocalCopy(
-                f"{self._uri}/{rows.name}", rows, most, lambda _: lancedb.connect(folder).open_table(_TABLE)
-            )
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
-        """Query the copy of the table, or the table itself if there is no copy or the copy fails."""
         with self._failing():
-            table = self._copy.find_table() if self._copy else None
-            if table is not None:
-                try:
-                    return ask(table)
-                except self._caught as error:
-                    logger.warning("index.copy-failed", extra={"error": type(error).__name__})
-                    assert self._copy is not None
-                    self._copy.drop_table()
             return ask(self._table)
 
     @contextmanager
     def _committing(self) -> Iterator[None]:
-        """Admit one writer of this process to the table; make the next question check for the commit."""
+        """Admit one writer of this process to the table."""
         with self._failing(), self._lock:
-            try:
-                yield
-            finally:
-                if self._copy is not None:
-                    self._copy.expire()
+            yield
 
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
 
     def _open(self, replaces: bool = False) -> None:
-        self._names: OrderedDict[int, IRI] = OrderedDict()  # row id → IRI; a table never reuses an id
-        self._named = b""  # the table that these ids belong to
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
@@ -180,8 +150,7 @@ class Lance:
                 pa.field("until", pa.int64(), nullable=False),
                 pa.field("keys", pa.list_(pa.utf8())),
                 pa.field("packed", pa.binary(), nullable=False),
-            ],
-            metadata={_MADE: uuid4().bytes.hex()},
+            ]
         )
         try:
             self._table = self._db.create_table(_TABLE, schema=schema)
@@ -221,25 +190,15 @@ class Lance:
         self._table.create_index("keys", config=LabelList(), replace=True)
 
     @property
-    def seen(self) -> int:
-        return self._read_mark()[0]
-
-    @property
     def owner(self) -> str:
-        return self._read_mark()[1]
-
-    def _read_mark(self) -> tuple[int, str]:
-        def read(table: Any) -> tuple[int, str]:
+        def read(table: Any) -> str:
             rows = table.search().where(f"iri = '{_SEEN}'").select(["packed"]).limit(1).to_arrow()
-            return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else (0, "")
+            return _unpack_mark(rows["packed"][0].as_py()) if rows.num_rows else ""
 
         return self._ask(read)
 
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
-        mark = _next_mark(self._read_mark, seen, owner, self.dimensions)
-        rows = [*entries, *mark]
+    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
+        rows = [*entries, *_mark_owner(owner, self.dimensions)]
         iris = [one.iri for one in rows] + [*gone]
         if not iris:
             return
@@ -314,26 +273,12 @@ class Lance:
         return self._ask(search)
 
     def _read_rows(self, table: Any, scores: dict[int, float]) -> list[Hit]:
-        """Return the hits of some rows, with the entries of rows not yet known; reading these is the main cost of a search."""
-        made = (table.schema.metadata or {}).get(_MADE, b"")
-        with self._naming:
-            if made != self._named:  # another node has dropped and recreated the table
-                self._names.clear()
-                self._named = made
-            known = {number: self._names[number] for number in scores if number in self._names}
-            for number in known:
-                self._names.move_to_end(number)
-        hits = [Hit(iri, scores[number]) for number, iri in known.items()]
-        if unread := [number for number in scores if number not in known]:
-            rows = table.take_row_ids(unread).select(["packed"]).with_row_id().to_arrow()
-            read = dict(zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True))
-            hits += [Hit(iri, scores[number], entry) for number, (iri, entry) in read.items()]
-            with self._naming:
-                if made == self._named:
-                    self._names.update((number, iri) for number, (iri, _) in read.items())
-                while len(self._names) > _ROWS:
-                    self._names.popitem(last=False)
-        return hits
+        """Return the hits of some rows, with their entries; reading these is the main cost of a search."""
+        if not scores:
+            return []
+        rows = table.take_row_ids([*scores]).select(["packed"]).with_row_id().to_arrow()
+        read = zip(rows["_rowid"].to_pylist(), map(self._unpack_row, rows["packed"].to_pylist()), strict=True)
+        return [Hit(iri, scores[number], entry) for number, (iri, entry) in read]
 
     def _unpack_row(self, packed: bytes) -> tuple[IRI, Entry | None]:
         iri, *more = msgspec.msgpack.decode(packed)
@@ -392,13 +337,18 @@ class Lance:
             if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
 
-    def purge(self) -> None:
-        with self._committing():
-            self._join_fragments(None, deleted=0.0)
-            self._index_values()  # an index of values keeps values that no row has any more
-            self._join_fragments(timedelta(milliseconds=1), is_alone=True)
-        if self._copy is not None:
-            self._copy.bring_up()
+    def purge(self, *, is_alone: bool = True) -> None:
+        for attempt in range(_PURGES):
+            try:
+                with self._committing():
+                    self._join_fragments(None, deleted=0.0)
+                    self._index_values()  # an index of values keeps values that no row has any more
+                    self._join_fragments(timedelta(milliseconds=1), is_alone=is_alone)
+                return
+            except EngineError:  # another node has written the same rows meanwhile
+                if is_alone or attempt == _PURGES - 1:
+                    raise
+                time.sleep(random.uniform(0.0, 0.1 * 2**attempt))
 
     def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
         """
@@ -408,8 +358,8 @@ class Lance:
 
         Args:
             older: the age from which versions are deleted; None deletes none.
-            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Only the node with the
-                write turn may do so, because they may belong to a version that another process is writing.
+            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Where other processes
+                write they may belong to a version that is being written, and LanceDB deletes them after seven days.
         """
         if self._uri.startswith("db://"):  # the service does this by itself
             self._table.optimize(cleanup_older_than=older)
@@ -429,8 +379,7 @@ class Lance:
                 self._open()
 
     def close(self) -> None:
-        if self._copy is not None:
-            self._copy.close()
+        return
 
 
 class Milvus:
@@ -505,21 +454,12 @@ class Milvus:
         client.create_collection(_TABLE, schema=schema, index_params=indexes, consistency_level="Strong")
 
     @property
-    def seen(self) -> int:
-        return self._read_mark()[0]
-
-    @property
     def owner(self) -> str:
-        return self._read_mark()[1]
-
-    def _read_mark(self) -> tuple[int, str]:
         with self._failing():
             rows = self._ask("get", ids=[_key(_SEEN, -1)], output_fields=["packed"])
-            return _unpack_mark(b64decode(rows[0]["packed"])) if rows and rows[0]["packed"] else (0, "")
+            return _unpack_mark(b64decode(rows[0]["packed"])) if rows and rows[0]["packed"] else ""
 
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
+    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
         with self._failing():
             known = self._find_keys([*(one.iri for one in entries), *gone]) if entries or gone else set()
             rows = self._build_rows(entries)
@@ -529,7 +469,7 @@ class Milvus:
             if late := sorted(known.difference(row["id"] for row in rows)):
                 self._ask("delete", filter=f"id in {_listed(late)}")
             # Only after everything before it is written.
-            if mark := _next_mark(self._read_mark, seen, owner, self.dimensions):
+            if mark := _mark_owner(owner, self.dimensions):
                 self._ask("upsert", self._build_rows(mark))
         self._settle_when_due(len(rows))
 
@@ -648,7 +588,7 @@ class Milvus:
             self._ask("flush")
         self._unsettled = 0
 
-    def purge(self) -> None:
+    def purge(self, *, is_alone: bool = True) -> None:
         with self._failing():
             self._ask("flush")
             self._ask("compact")
@@ -713,23 +653,16 @@ def _entries(columns: dict[str, list[Any]], vectors: Vectors) -> list[Entry]:
     return found
 
 
-def _next_mark(
-    read: Callable[[], tuple[int, str]], seen: int | None, owner: str | None, dimensions: int
-) -> list[Entry]:
-    """Return the entry that records up to which write of which store a table is complete; none if the table has it already."""
-    if seen is None and owner is None:
+def _mark_owner(owner: str | None, dimensions: int) -> list[Entry]:
+    """Return the entry that records of what store and embedder a table is; none without an owner."""
+    if owner is None:
         return []
-    last, known = read()
-    mark = max(last, seen or 0), known if owner is None else owner
-    if mark == (last, known):
-        return []
-    nothing = np.zeros((0, dimensions), dtype=np.float32)
-    packed = msgspec.msgpack.encode(mark)
+    nothing, packed = np.zeros((0, dimensions), dtype=np.float32), msgspec.msgpack.encode((0, owner))
     return [Entry(iri=_SEEN, graph=_SEEN, kind=_MARK, vectors=nothing, text="", times=(0, 0, 0, 0, 0), packed=packed)]
 
 
-def _unpack_mark(packed: bytes) -> tuple[int, str]:
-    return msgspec.msgpack.decode(packed, type=tuple[int, str])
+def _unpack_mark(packed: bytes) -> str:
+    return msgspec.msgpack.decode(packed, type=tuple[int, str])[1]  # an earlier version kept a number before it
 
 
 def _pack_entry(entry: Entry) -> bytes:
@@ -815,21 +748,13 @@ def _shorten_text(text: str) -> str:
     return text.encode()[:_LONGEST].decode(errors="ignore").rpartition(" ")[0]
 
 
-def open_engine(settings: IndexSettings, dimensions: int, folder: Path | None = None) -> Engine:
+def open_engine(settings: IndexSettings, dimensions: int) -> Engine:
     """
     Open the engine of the settings.
-
-    Args:
-        folder: for a copy of the engine's files in an object store; deleted if there should be no copy.
 
     Raises:
         MissingPart: its package is not installed.
         EngineError: it cannot be opened or reached.
     """
-    uri, token, most = settings.uri, settings.token, settings.replica_mb * 2**20
-    if folder is not None and not (settings.kind == "lance" and most and uri.startswith(_OBJECT_STORES)):
-        rmtree(folder, ignore_errors=True)
-        folder = None
-    if settings.kind == "milvus":
-        return time_calls(Milvus(uri, token, dimensions, replaces=True))
-    return time_calls(Lance(uri, token, dimensions, replaces=True, folder=folder, most=most))
+    kind = Milvus if settings.kind == "milvus" else Lance
+    return time_calls(kind(settings.uri, settings.token, dimensions, replaces=True))

@@ -47,6 +47,7 @@ _ENDS = re.compile(rb"[\]}]\s*\}\s*\}\s*$|(?:true|false)\s*\}\s*$")
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$|\bOFFSET\s+\d+\s*$", re.IGNORECASE)
 _MOST_SHOWN = 200
 _CONNECT_S = 5.0
+_BYTES_A_SECOND = 50_000  # of a request, for which it is given more time: an import is one update
 _ON_THE_WAY = (502, 503, 504)  # what a gateway responds when the endpoint behind it fails
 
 
@@ -253,8 +254,9 @@ class SparqlClient:
         """Send a request; return the body of a successful answer, read completely and rewound."""
         import httpx2
 
-        until = time.monotonic() + self.timeout_s
-        timeout = httpx2.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s))
+        limit_s = self.timeout_s + len(body) / _BYTES_A_SECOND
+        until = time.monotonic() + limit_s
+        timeout = httpx2.Timeout(limit_s, connect=min(_CONNECT_S, self.timeout_s))
         answer: IO[bytes] = SpooledTemporaryFile(_HELD)  # noqa: SIM115 — the caller reads it
         sent = {**self._headers, **headers}
         with ExitStack() as failing:
@@ -274,7 +276,7 @@ class SparqlClient:
                     f"{self.mask_url(url)} cannot be asked ({type(error).__name__}): check store.token"
                 ) from None
             except httpx2.TimeoutException:
-                raise Unanswered(f"{self.mask_url(url)} did not answer within {self.timeout_s:g} s") from None
+                raise Unanswered(f"{self.mask_url(url)} did not answer within {limit_s:.3g} s") from None
             except httpx2.HTTPError as error:
                 raise Unanswered(f"{self.mask_url(url)} did not answer: {_say(error)}") from None
             failing.pop_all()

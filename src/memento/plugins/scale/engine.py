@@ -1,5 +1,5 @@
 """
-The interface to an engine that holds the index outside of this process, and an implementation of it in memory.
+The interface to an engine that holds the index outside of this process.
 
 *Flow:* an `Entry` for every node (its vectors, its folded text, its lifetime, the keys that find it, and its records) →
 `Engine.put`, after the store has committed → `nearest`, `words` and `linked` return IRIs → `records` returns their entries, from
@@ -16,22 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from threading import RLock
 from typing import Any, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from memento import telemetry
 from memento.errors import EngineError
 from memento.iris import IRI
 from memento.model import Value
 from memento.ports import Vectors
-from memento.search.nearest import VectorIndex
 from memento.search.nodes import Record
-from memento.search.postings import Postings
-from memento.search.words import bm25_of_terms
 
 K1, B = 1.2, 0.75
 """The BM25 constants of every engine; the candidates are then ranked by those of the settings."""
@@ -91,19 +86,12 @@ class Engine(Protocol):
     dimensions: int
 
     @property
-    def seen(self) -> int:
-        """The sequence number of the store up to which everything is here; 0 when it was never set."""
-        ...
-
-    @property
     def owner(self) -> str:
         """The store and the embedder that this index belongs to; empty when it was never set."""
         ...
 
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
-        """Replace the entries of some IRIs, and drop those in `gone`. `seen` never decreases."""
+    def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
+        """Replace the entries of some IRIs, and drop those in `gone`; then record the owner, if one is given."""
         ...
 
     def fill(self, entries: Sequence[Entry]) -> None:
@@ -138,12 +126,17 @@ class Engine(Protocol):
         """Optimise what recent writes have made slow; may take minutes. Harmless at any time."""
         ...
 
-    def purge(self) -> None:
-        """Erase dropped and replaced entries from all files and all older versions."""
+    def purge(self, *, is_alone: bool = True) -> None:
+        """
+        Erase dropped and replaced entries from all files and all older versions.
+
+        Args:
+            is_alone: no other process writes, so that files of no version are those of a writer that was killed, and go too.
+        """
         ...
 
     def clear(self) -> None:
-        """Delete everything, `seen` and `owner` too; a rebuild begins with it."""
+        """Delete everything, the owner too; a rebuild begins with it."""
         ...
 
     def close(self) -> None:
@@ -211,125 +204,3 @@ def _pack_value(value: Value) -> object:
 
 def _unpack_value(code: int, data: memoryview) -> IRI:
     return IRI(bytes(data).decode())
-
-
-def is_current(times: Sequence[int], now: int) -> bool:
-    """Return whether a memory with these `Entry.times` is valid and believed at an instant."""
-    _, valid_until, _, believed_until, known_since = times
-    return (now < valid_until or known_since > now) and now < believed_until
-
-
-class MemoryEngine:
-    """An engine over vectors and postings in memory, as a reference for the others. Its content is lost when it is closed."""
-
-    def __init__(self, dimensions: int) -> None:
-        self.dimensions = dimensions
-        self._lock = RLock()
-        self._seen, self._owner = 0, ""
-        self.clear()
-
-    @property
-    def seen(self) -> int:
-        return self._seen
-
-    @property
-    def owner(self) -> str:
-        return self._owner
-
-    def fill(self, entries: Sequence[Entry]) -> None:
-        self.put(entries)
-
-    def put(
-        self, entries: Sequence[Entry], gone: Collection[IRI] = (), seen: int | None = None, owner: str | None = None
-    ) -> None:
-        with self._lock:
-            self._owner = self._owner if owner is None else owner
-            for iri in [*gone, *(one.iri for one in entries)]:
-                self._drop(iri)
-            for one in entries:
-                node = self._ids.setdefault(one.iri, len(self._ids))
-                self._entries[node] = one
-                if len(one.vectors):
-                    self._vectors.put([node], [one.vectors])
-                self._words.setdefault(one.graph, Postings()).add_terms(node, one.text.split())
-                for key in one.keys:
-                    self._keys.setdefault(key, set()).add(node)
-            self._seen = max(self._seen, seen or 0)
-
-    def _drop(self, iri: IRI) -> None:
-        node = self._ids.get(iri)
-        known = self._entries.pop(node, None) if node is not None else None
-        if node is None or known is None:
-            return
-        self._vectors.drop(node)
-        self._words[known.graph].remove(node)
-        for key in known.keys:
-            self._keys[key].discard(node)
-
-    def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
-        with self._lock:
-            nodes, scores = self._vectors.search(asked, k, self._inside(where))
-            return [
-                Hit(self._entries[node].iri, score) for node, score in zip(nodes.tolist(), scores.tolist(), strict=True)
-            ]
-
-    def words(self, stems: Sequence[str], k: int, where: Where) -> list[Hit]:
-        with self._lock:
-            postings = [self._words[graph] for graph in where.graphs if graph in self._words]
-            nodes, scores = bm25_of_terms(stems, postings, K1, B)
-            inside = self._inside(where)[nodes]
-            nodes, scores = nodes[inside], scores[inside]
-            best = np.lexsort((nodes, -scores))[:k]
-            return [
-                Hit(self._entries[node].iri, float(score))
-                for node, score in zip(nodes[best].tolist(), scores[best], strict=True)
-            ]
-
-    def linked(self, keys: Sequence[str], most: int, where: Where) -> list[Hit]:
-        with self._lock:
-            inside = self._inside(where)
-            found = {node for key in keys for node in self._keys.get(key, ()) if inside[node]}
-            return [Hit(self._entries[node].iri) for node in sorted(found)[:most]]
-
-    def records(self, iris: Sequence[IRI] | None, graphs: Sequence[IRI] = ()) -> list[Entry]:
-        with self._lock:
-            iris = [one.iri for one in self._entries.values()] if iris is None else iris
-            known = (self._entries.get(self._ids[iri]) for iri in dict.fromkeys(iris) if iri in self._ids)
-            return [one for one in known if one is not None and (not graphs or one.graph in graphs)]
-
-    def sample(self, most: int, where: Where) -> list[str]:
-        with self._lock:
-            return [self._entries[node].text for node in np.flatnonzero(self._inside(where))[:most].tolist()]
-
-    def count(self, where: Where) -> int:
-        with self._lock:
-            return int(np.count_nonzero(self._inside(where)))
-
-    def _inside(self, where: Where) -> NDArray[np.bool_]:
-        """Return (ids,) the mask of the nodes that pass a filter."""
-        inside = np.zeros(len(self._ids), dtype=np.bool_)
-        for node, one in self._entries.items():
-            inside[node] = (
-                (not where.kinds or one.kind in where.kinds)
-                and (not where.graphs or one.graph in where.graphs)
-                and (where.current is None or is_current(one.times, where.current))
-            )
-        return inside
-
-    def settle(self) -> None:
-        return
-
-    def purge(self) -> None:
-        return
-
-    def clear(self) -> None:
-        with self._lock:
-            self._ids: dict[IRI, int] = {}
-            self._entries: dict[int, Entry] = {}
-            self._vectors = VectorIndex(self.dimensions)
-            self._words: dict[IRI, Postings] = {}
-            self._keys: dict[str, set[int]] = {}
-            self._seen, self._owner = 0, ""
-
-    def close(self) -> None:
-        return

@@ -1,54 +1,66 @@
 """
 A node: a memory whose graph is behind an endpoint and whose index is in an engine, both shared with other nodes.
 
-*Flow:* before an operation, `catch_up` follows the feed and drops what this node knows and others have written. A writer has the
-turn, so that it has followed everything; after the write, the engine gets it. `adopt_shared_store` sets what all nodes share.
+*Flow:* `refresh` asks the store for its last write before each operation, and drops what is remembered of an earlier one. `run`
+repeats an operation if another node wrote first. A write notes in the store what it owes the engine; its writer pays that before it
+is acknowledged, and any other node that finds a debt pays it before it answers. `adopt_shared_store` sets what all nodes share.
 
-*Guarantees:* the engine is never ahead of the store. If a node dies between the two writes, the next one with the turn puts what is
-missing into the engine; a running node looks for that twice in `store.lease_s`.
+*Guarantees:* nothing is kept between two operations that another node could have made wrong. An entry is put again if somebody has
+written while it was read and put, so that the latest one stays.
+
+*But:* a writer that hangs while it puts an entry, whose debt another node pays meanwhile, and that dies before it looks again, may
+leave an older entry there.
 """
 
 from __future__ import annotations
 
 import logging
-import os
+import random
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from shutil import rmtree
-from socket import gethostname
-from typing import cast
+from types import TracebackType
+from typing import TypeVar, cast
 
 from memento.backends import Backends, note_embedding, set_aside
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import BackendError, GraphError, SettingsError
+from memento.errors import BackendError, GraphError, LostTurn, SettingsError, StoreAway, Unanswered
 from memento.graph.backups import discard_backups, finish_restore
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, wait_until_released
 from memento.graph.snapshot import Snapshots
-from memento.iris import CASES, IRI, self_iri, tenant_of
-from memento.plugins.scale.agreement import Agreed, Review, adopt_store, is_of_ontology, join_store, review_store
+from memento.iris import IRI, self_iri, tenant_of
+from memento.plugins.scale.agreement import Agreed, Review, adopt_store, join_store, review_store
 from memento.plugins.scale.databases import open_engine
 from memento.plugins.scale.endpoint import SparqlClient
-from memento.plugins.scale.feed import Entry, Feed, WriteLock
-from memento.plugins.scale.pool import Pools
+from memento.plugins.scale.pool import Pools, list_kept
 from memento.plugins.scale.probe import raise_if_unfit
 from memento.plugins.scale.remote import RemoteStore
 from memento.plugins.scale.settings import ENGINES, NODES, SHARED_INDEX, IndexSettings, StoreSettings
+from memento.plugins.scale.system import SYSTEM, Head, System
 from memento.ports import Progress
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
-from memento.search.nodes import is_indexed
 from memento.search.vectors import open_vector_file
 from memento.settings import Settings
 from memento.worker import Worker
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _PATIENCE_S = 30.0  # to wait for what uses a store that is to be closed
-_PORTION = 5_000  # nodes that the engine gets at once
+_PORTION = 200  # nodes that the engine gets at once, as many as the query of what is owed gives
+_OWED = 5_000  # nodes of one debt, when everything is owed
+_EVERYTHING = f"{SYSTEM}:debt:all:"
+_TRIES = 5  # to put entries while others write
+_DEBT_S = 0.25  # for a writer that is about to pay its debt
+_LARGE_S = 30.0  # for one that pays a large debt to pay any of it
 _LOOK_S = 1.0  # for the answer to whether the store is there
 
 
@@ -57,19 +69,16 @@ class Node(Backends):
     """The stores of one memory that several nodes share."""
 
     is_away: bool = False
-    """Whether the store could not be asked for the writes of other nodes."""
+    """Whether the store could not be asked for its last write."""
     agreed: Sequence[Agreed] = ()
     """The settings that must be the same on all nodes."""
     review: Review = Review()
     """How this node differs from the others."""
-    _followers: list[Worker] = field(default_factory=list)
-    _owner: str = ""
-    """The store and embedder that the engine is known to have been filled from."""
-    _indexed: int = -1
-    """The last write that the engine is known to contain; -1 if unknown."""
-    _lagging: int = -1
-    """The last write in the engine when it was last found behind the store."""
-    _quick: Feed | None = None
+    _paying: threading.Lock = field(default_factory=threading.Lock)
+    _mender: Worker | None = None
+    _large: dict[IRI, list[IRI]] = field(default_factory=dict)
+    """What was owed of large debts when the mender looked last."""
+    _quick: System | None = None
 
     @property
     def shared(self) -> RemoteStore:
@@ -89,175 +98,184 @@ class Node(Backends):
     def differences(self) -> tuple[str, ...]:
         return self.review.differences
 
-    @property
-    def own_writes(self) -> int:
-        return self.shared.own_writes
+    def make_lock(self) -> AbstractContextManager[object]:
+        return _WriteLock(self)
 
-    def make_locks(self) -> tuple[AbstractContextManager[object], AbstractContextManager[object]]:
-        lock = WriteLock(self.shared.turn)
-        return lock, lock.local
+    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
+        """
+        Do an operation, again if another node has written before it has.
 
-    def begin_following(self) -> None:
-        """Keep the write turn alive while this node has it, and mend the engine where another node has died, until `close`."""
+        Raises:
+            LostTurn: other nodes were first for as long as a request may take; nothing was written.
+            GraphError: the store does not answer; says what the caller should do.
+        """
         graph = self.shared
-        graph.on_follow, graph.on_turn = self._follow_entries, self.mend_engine
-
-        def look_at_engine() -> float:
-            with suppress(BackendError):  # the next round checks again
-                self._take_over()
-            return graph.turn.lease_s
-
-        def renew_turn() -> float:
-            with suppress(GraphError):
-                graph.turn.renew()
-            return graph.turn.lease_s / 8
-
-        self.pools.on_debt = self._pay_debt
-        self._followers = [Worker(renew_turn, "turn"), Worker(look_at_engine, "engine")]
-        for worker in self._followers:
-            worker.wake()
+        until = time.monotonic() + graph.client.timeout_s
+        with graph.attempt() as has_written:
+            while True:
+                try:
+                    return call()
+                except LostTurn as error:
+                    if has_written():
+                        raise GraphError(f"{error}; a part was written before: look before you ask again") from error
+                    if time.monotonic() > until:
+                        raise
+                except (StoreAway, Unanswered) as error:
+                    raise _advise(error, is_read=is_read, has_written=has_written()) from error
+                time.sleep(random.uniform(0.0, 0.02))
+                self.refresh()
 
     def close(self) -> None:
-        for worker in self._followers:
-            worker.stop(_PATIENCE_S)
+        if self._mender is not None:
+            self._mender.stop(_PATIENCE_S)
         super().close()
 
-    def catch_up(self) -> None:
+    def refresh(self) -> None:
         """
-        Drop what this node knows if another node has written since, and put into the engine what a write has left out.
+        Drop what this node remembers of the store if another node has written since, and put into the engine what that has not.
         """
-        graph = self.shared
         try:
-            graph.follow_feed()
+            head = self.shared.refresh(self._drop)
             if self.review.lacks_ontology:  # a backup without it was restored
-                self._take_review(join_store(graph, self.agreed, is_alone=False))
+                self._take_review(join_store(self.shared, self.agreed))
+            if debts := head.debts - self.shared.in_flight:
+                self._pay_others(debts)
+            self.pools.restart()
         except BackendError as error:  # the caller's own request will report the failure
             if not self.is_away:
-                logger.warning("feed.not-followed", extra={"error": type(error).__name__})
+                logger.warning("store.not-followed", extra={"error": type(error).__name__})
             self.is_away = True
             return
         if self.is_away:
             self.is_away = False
-            logger.warning("feed.followed-again")
-            for notify in self.return_listeners:
-                notify()
+            logger.warning("store.followed-again")
 
     def measure_store(self) -> dict[str, float | str]:
         if self._quick is None:
-            self._quick = Feed(self.shared.client.with_timeout(_LOOK_S))
+            self._quick = System(self.shared.client.with_timeout(_LOOK_S))
         begin = time.monotonic()
         head = self._quick.read_head()
-        return {"kind": NODES, "sequence": head.sequence, "ms": round((time.monotonic() - begin) * 1000, 1)}
+        return {
+            "kind": NODES,
+            "sequence": head.number,
+            "behind": len(head.debts),
+            "ms": round((time.monotonic() - begin) * 1000, 1),
+        }
 
     def note_indexed(self) -> None:
-        if self.pools.is_late or self._indexed < 0:
-            self.mend_engine()
-        else:
-            self._indexed = self.graph.writes
-            self.pools.engine.put([], seen=self._indexed)
+        """Pay what this thread owes: the engine has it now."""
+        mine = self.shared.of_thread
+        if mine.owed:
+            self._settle(mine.owed, is_put=not self.pools.is_late)
+            mine.owed.clear()
+
+    def begin_writing(self) -> None:
+        """Look at what others have written, and note what this thread owes the engine from now on."""
+        try:
+            if debts := self.shared.refresh(self._drop).debts:
+                self._pay_others(debts)
+        except Unanswered as error:  # it was only asked
+            raise StoreAway(str(error)) from error
+        self.pools.restart()
+        self.pools.is_late = False
+        self.shared.owe_here()
+
+    def end_writing(self, *, has_failed: bool) -> None:
+        """Pay what this thread still owes; what it cannot pay, the next operation of any node does."""
+        graph = self.shared
+        try:
+            if (owed := graph.of_thread.owed) and not has_failed:
+                self._settle(owed, is_put=not any(owed.values()) and not self.pools.is_late)
+        finally:
+            graph.end_owing()
 
     def mend_engine(self) -> None:
-        """
-        Write into a shared engine what the store contains and it lacks: from a node that died in between, or from a failed call of
-        the engine. This node must hold the write lease.
-        """
-        pools, graph = self.pools, self.shared
-        if graph.failure is not None:
-            return
-        last, engine = graph.writes, pools.engine
-        if self._indexed == last and not pools.is_late and pools.owner == self._owner:
-            return
-        seen = engine.seen
-        if (
-            pools.is_foreign or not 0 < seen <= last
-        ):  # filled from another store or embedder, empty, or the store was restored
-            pools.rebuild()
-            engine.put([], seen=last)
-        elif seen != last or pools.is_late:
-            self._follow_indexes(graph.changes(seen))
-            engine.put([], seen=last)
-        self._indexed, self._owner, pools.is_late = last, pools.owner, False
+        """Fill an engine that is of another store or embedder, and pay every debt."""
+        if self.shared.failure is None:
+            if self.pools.is_foreign:
+                self.rebuild_indexes(None)
+            for debt in sorted(self.shared.system.read_head().debts):
+                self._pay(debt)
 
     def rebuild_indexes(self, progress: Progress | None) -> int:
         pools, graph = self.pools, self.shared
-        graph.note_step()  # if this node dies, the others see that the engine is incomplete
-        self._indexed = -1
-        done = pools.rebuild(progress)
-        pools.engine.put([], seen=graph.writes)
-        self._indexed, self._owner = graph.writes, pools.owner
+        kept: defaultdict[IRI, list[IRI]] = defaultdict(list)
+        for iri, place in list_kept(graph):
+            kept[place].append(iri)
+        portions = {
+            (place, begin): nodes[begin : begin + _OWED]
+            for place, nodes in kept.items()
+            for begin in range(0, len(nodes), _OWED)
+        }
+        debts = {
+            graph.system.owe(f"all:{begin}:{place}", nodes, [place]): len(nodes)
+            for (place, begin), nodes in portions.items()
+        }
+        pools.engine.clear()
+        pools.engine.put([], owner=pools.owner)
+        pools.forget()
+        for (place, begin), nodes in portions.items():  # again, as somebody may have paid before it was cleared
+            graph.system.owe(f"all:{begin}:{place}", nodes, [place])
+        done, total = 0, sum(debts.values())
+        for debt, count in debts.items():
+            self._pay(debt)
+            done += count
+            if progress:
+                progress(done, total)
+        pools.forget()  # what was counted meanwhile
+        pools.engine.settle()
         return done
 
-    def _take_over(self) -> None:
-        """Repair the engine if it has been behind for a while: the node responsible has died."""
+    def _note_put(self, iris: Sequence[IRI]) -> None:
+        """Note that this thread owes nothing of some nodes any more; in the store too where it owes much: others look for that."""
         graph = self.shared
-        if graph.failure is not None:
-            return
-        seen = self.pools.engine.seen
-        is_other = self._owner not in ("", self.pools.owner)
-        if is_other or (
-            seen != graph.writes and seen == self._lagging
-        ):  # it is ahead of the store if a backup was restored
-            self._indexed = -1
-            with graph.turn:  # acquiring it repairs the engine
-                pass
-        self._lagging = seen
+        owed = graph.of_thread.owed or {}
+        for debt, nodes in owed.items():
+            is_large = len(nodes) > _PORTION
+            nodes.difference_update(iris)
+            if is_large and self._is_steady():
+                graph.system.forgive([debt], iris)
 
-    def _follow_indexes(self, entries: Sequence[Entry]) -> None:
-        """Put what some writes have changed into the engine."""
-        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
-        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
-        indexed = list(dict.fromkeys([one for name in filter(is_indexed, graphs) for one in _list_described(name)]))
-        # A blank node belongs to somebody's own RDF, and no index contains it.
-        nodes = list(
-            dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects if not one.startswith("_:"))
-        )
-        whole = (IRI(graph) for entry in entries if entry.told.is_whole for graph in entry.told.graphs)
-        if everything or any(map(is_indexed, whole)):
-            self.indexes.rebuild()
-            self.aside.look()
-        elif indexed:
-            for begin in range(0, len(nodes), _PORTION):
-                some = nodes[begin : begin + _PORTION]
-                rows = self.graph.select("plugins/scale/pointing", indexed, node=some)
-                pointing = list(dict.fromkeys([*some, *(IRI(str(row["subject"])) for row in rows)]))
-                with self.indexes.pool():
-                    self.indexes.revise(pointing, indexed)
-            self.aside.look_at(nodes)
-
-    def _follow_entries(self, entries: Sequence[Entry]) -> None:
-        """
-        Drop what this node knows and other nodes have changed. A shared engine was already updated by the writer.
-        """
-        everything = any(entry.told.is_whole and not entry.told.graphs for entry in entries)
-        graphs = list(dict.fromkeys(IRI(graph) for entry in entries for graph in entry.told.graphs))
-        nodes = list(dict.fromkeys(IRI(one) for entry in entries for one in entry.told.subjects))
-        forgets = any(entry.told.forgets for entry in entries)
-        if everything or is_of_ontology(graphs):
+    def _drop(self, known: Head, head: Head) -> None:
+        """Drop what this node remembers: another one has written."""
+        self.followed += 1
+        is_other = not self.shared.system.is_after(head, known)  # a backup was restored, or the store was emptied
+        self.pools.outdate()
+        self.aside.forget()
+        if is_other or head.cut != known.cut:
             self._take_review(review_store(self.shared, self.agreed))
-        self.is_following = True
+            self.pools.forget()
+            self.snapshots.drop()
+            for copies in self.caches:
+                copies.clear()
+            for notify in self.forget_listeners:
+                notify(False)
+        for listener in self.change_listeners:
+            listener(None)
+        self.tell_writing(None)
+        if is_other:
+            self.pools.engine.put([], owner="of another state of the store")
+            self._mender = self._mender or Worker(self._mend, "engine")
+            self._mender.wake()
+
+    def _mend(self) -> float | None:
+        """Fill the engine again after the store was restored; pay large debts that nobody has paid any of for a while."""
+        graph = self.shared
+        if graph.failure is not None:  # another embedder may fill it
+            return None
         try:
-            if everything or forgets:
-                self.pools.forget()
-            if self.pools.is_begun:
-                self._evict_written(self.pools, entries)
-            if everything:
-                self.aside.look()
-            else:
-                self.aside.look_at(nodes)
-            if forgets or everything:
-                self.snapshots.drop()
-                for copies in self.caches:
-                    copies.forget(nodes)
-                for notify in self.forget_listeners:
-                    notify()
-            if everything or any(graph.startswith(CASES) for graph in graphs):
-                for listener in self.change_listeners:
-                    listener(None)
-            if everything or not all(entry.told.is_quiet for entry in entries):
-                self.followed += 1
-                self.tell_writing(None if everything else graphs)
-        finally:
-            self.is_following = False
+            if self.pools.is_foreign:
+                self.rebuild_indexes(None)
+            debts = graph.system.read_head().debts - graph.in_flight
+            every = {debt: graph.system.read_owed([debt])[0] for debt in debts}
+            owed = {debt: nodes for debt, nodes in every.items() if len(nodes) >= _PORTION}
+            for debt in [debt for debt, nodes in owed.items() if self._large.get(debt) == nodes]:
+                self._pay(debt)
+                del owed[debt]
+        except BackendError:
+            return _LOOK_S
+        self._large = owed
+        return _LARGE_S if owed else None
 
     def _take_review(self, review: Review) -> None:
         """Allow or forbid writes by this node."""
@@ -265,31 +283,101 @@ class Node(Backends):
             logger.error("node.refused", extra={"reason": review.refusal})
         self.graph.failure, self.review = review.refusal, review
 
-    def _evict_written(self, pools: Pools, entries: Sequence[Entry]) -> None:
-        """Invalidate in the pool of this thread what other nodes have written, and what depends on it."""
-        if any(entry.told.is_whole for entry in entries):
-            pools.restart()
-            return
-        for entry in entries:
-            nodes = [IRI(one) for one in entry.told.subjects if not one.startswith("_:")]
-            indexed = [one for name in map(IRI, entry.told.graphs) if is_indexed(name) for one in _list_described(name)]
-            if indexed and nodes:
-                rows = self.graph.select("plugins/scale/pointing", indexed, node=nodes)
-                pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
-                pools.evict(pointing, indexed)
-
-    def _pay_debt(self) -> None:
-        """Put into the engine what a node that died has left out; a node that is writing does so itself."""
+    def _is_steady(self) -> bool:
+        """Tell whether no other node has written since this thread began to owe."""
         graph = self.shared
-        with suppress(BackendError):  # the caller's own request will report the failure
-            if not graph.feed.read_head().lease:
-                with graph.turn:  # acquiring it mends the engine
-                    pass
+        return not graph.of_thread.is_mixed and graph.system.read_head().number == graph.writes
+
+    def _settle(self, owed: Collection[IRI], *, is_put: bool) -> None:
+        """Take debts of this thread from the store if the engine has them and nobody else has written meanwhile, else pay them."""
+        if is_put and self._is_steady():
+            self.shared.system.forgive(owed)
+        else:
+            for debt in owed:
+                self._pay(debt)
+        self.pools.is_late = False
+
+    def _pay_others(self, debts: frozenset[IRI]) -> None:
+        """Pay what other nodes owe, if they do not within a moment; much, which may take them a while, in the background."""
+        system, until = self.shared.system, time.monotonic() + _DEBT_S
+        while debts and time.monotonic() < until:
+            if all(debt in self._large for debt in debts):
+                return
+            time.sleep(0.02)
+            debts = system.read_head().debts & debts
+        if debts:
+            with self._paying:
+                for debt in sorted(system.read_head().debts & debts):
+                    if len(system.read_owed([debt])[0]) < _PORTION:
+                        self._pay(debt)
+                    elif debt not in self._large:
+                        self._mender = self._mender or Worker(self._mend, "engine")
+                        self._mender.wake()
+
+    def _pay(self, debt: IRI) -> None:
+        """Put what is owed into the engine; what others write all the time stays owed."""
+        system = self.shared.system
+        while True:
+            nodes, graphs = system.read_owed([debt])
+            if nodes and not self._put_steadily(nodes, graphs):
+                return
+            if len(nodes) < _PORTION:
+                if debt.startswith(_EVERYTHING):  # whoever owed it may have died when the engine was empty
+                    self.pools.engine.put([], owner=self.pools.owner)
+                system.forgive([debt])
+                return
+            system.forgive([debt], nodes)
+
+    def _put_steadily(self, nodes: Sequence[IRI], places: Sequence[IRI]) -> bool:
+        """
+        Put into the engine what the store says of some nodes, and of those that are derived from them, until nobody has written
+        meanwhile; return False if somebody always has.
+        """
+        system = self.shared.system
+        described = list(dict.fromkeys(one for place in places for one in (place, self_iri(tenant_of(place)))))
+        for _ in range(_TRIES):
+            number = system.read_head().number
+            rows = self.graph.select("plugins/scale/pointing", described, node=nodes)
+            pointing = list(dict.fromkeys([*nodes, *(IRI(str(row["subject"])) for row in rows)]))
+            with self.pools.apart():
+                self.indexes.revise(pointing, described)
+            if system.read_head().number == number:
+                return True
+        return False
 
 
-def _list_described(graph: IRI) -> tuple[IRI, ...]:
-    """List the graphs that may describe nodes named in a graph of memories: itself, and that of the user."""
-    return (graph, self_iri(tenant_of(graph)))
+class _WriteLock:
+    """The lock of the writers of this process. Use it as a `threading.Lock`."""
+
+    def __init__(self, node: Node) -> None:
+        self._node, self._local = node, threading.Lock()
+
+    def __enter__(self) -> None:
+        self._local.acquire()
+        try:
+            self._node.begin_writing()
+        except BaseException:
+            self._local.release()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self._node.end_writing(has_failed=error is not None)
+        finally:
+            self._local.release()
+
+
+def _advise(error: StoreAway | Unanswered, *, is_read: bool, has_written: bool) -> GraphError:
+    """Add to the failure of a store that does not answer what the caller should do; a read cannot be half done."""
+    if "ask" in str(error).rpartition("; ")[2]:  # from a nested call
+        return error
+    if has_written:
+        return Unanswered(f"{error}; a part was written before: look before you ask again")
+    if is_read or isinstance(error, StoreAway):
+        return StoreAway(f"{error}; nothing was written: the same may be asked again, in {StoreAway.retry_after_s} s")
+    return Unanswered(f"{error}; look before you ask again, or send a note again with its idempotency_key")
 
 
 def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: bool) -> Node:
@@ -314,17 +402,17 @@ def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: 
     if index.kind not in ENGINES:
         raise SettingsError(SHARED_INDEX)
     graph = _connect(settings)
-    is_alone = datadir.is_of_worker  # except for workers over the same folder, which have the same settings
-    agreed = () if is_alone else _list_agreed(settings, embedder.fingerprint)
+    agreed = _list_agreed(settings, embedder.fingerprint)
     try:
+        datadir.drop_outdated()
         datadir.erasure_mark.unlink(missing_ok=True)
         graph.most_copied = settings.of(StoreSettings).snapshot_quads
         file = open_vector_file(datadir.vectors, embedder.fingerprint)
         note_embedding(file, embedder)
-        review = join_store(graph, agreed, is_alone=is_alone)
-        engine = open_engine(index, embedder.dimensions, datadir.index_copy)
+        review = join_store(graph, agreed)
+        engine = open_engine(index, embedder.dimensions)
         pools = Pools(graph, embedder, file, engine, index, lambda: graph.id, is_shared=True)
-        indexes = cast(Indexes, pools)  # the first node with the write lease fills the engine
+        indexes = cast(Indexes, pools)
         aside = set_aside(graph, indexes, is_ours=False)
     except BaseException:
         graph.close()
@@ -340,10 +428,9 @@ def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: 
         agreed=agreed,
         review=review,
     )
-    node.begin_following()
+    pools.on_put = node._note_put
     if mends:
-        with graph.turn:
-            node.mend_engine()
+        node.mend_engine()
     return node
 
 
@@ -361,7 +448,7 @@ def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
         Agreed(
             name="index.kind with index.uri",
             value=place,
-            harm="what one node writes the index of another has only after store.lease_s",
+            harm="what one node writes the index of another does not get",
             is_shown=False,
         ),
         Agreed(
@@ -374,11 +461,6 @@ def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:
             value=sha256(repr(redaction).encode()).hexdigest()[:16],
             harm="a secret that one node takes out another keeps",
             is_shown=False,
-        ),
-        Agreed(
-            name="store.lease_s",
-            value=f"{settings.of(StoreSettings).lease_s:g}",
-            harm="a node with a shorter one may take the turn from one that is alive, whose writer is then told to ask again",
         ),
     )
 
@@ -401,12 +483,11 @@ def adopt_shared_store(settings: Settings) -> str | None:
     embedder = embedder_of(replace(settings.embedding, cache=False), cache_folder())
     graph, agreed = _connect(settings), _list_agreed(settings, embedder.fingerprint)
     try:
-        noted = graph.feed.read_agreed()
+        noted = graph.system.read_agreed()
         before = adopt_store(graph, agreed)
         if any(one.is_needed and noted.get(one.name, one.value) != one.value for one in agreed):
             engine = open_engine(settings.of(IndexSettings), embedder.dimensions)
-            with graph.turn:
-                engine.clear()
+            engine.clear()
             engine.close()
     finally:
         graph.close()
@@ -430,7 +511,7 @@ def _connect(settings: Settings) -> RemoteStore:
     )
     if chosen.probe:
         raise_if_unfit(client)
-    return RemoteStore(client, node=f"{gethostname()}:{os.getpid()}", lease_s=chosen.lease_s)
+    return RemoteStore(client)
 
 
 def finish_files(datadir: DataFolder) -> None:
@@ -443,7 +524,7 @@ def finish_files(datadir: DataFolder) -> None:
     """
     finish_restore(datadir)
     finish_rewriting(datadir.store)
-    datadir.adopt_erasures()
+    datadir.drop_outdated()
     if datadir.erasure_mark.exists():
         discard_backups(datadir.checkpoints)
         rmtree(datadir.indexes, ignore_errors=True)  # they contain words of the erased texts

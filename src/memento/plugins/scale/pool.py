@@ -3,7 +3,7 @@ Rank in indexes of the entries that questions load from an engine, where an engi
 
 *Flow:* a question's vectors, words, names and keys → `Engine.nearest`, `words`, `linked` → the entries and what they are about →
 `Indexes.fill`, as for a whole memory → a `View` of it. A write: the pool follows the graph as indexes in memory do, and the changed
-nodes are put into the engine after the store has them. A pool ends with its operation.
+nodes are put into the engine after the store has them. A pool ends with its operation, and is used by its thread alone.
 
 *Guarantees:* if the graphs that a question reads have at most `index.whole` nodes together, all of them are loaded and ranked as in
 memory. The engine is never ahead of the store: the next start puts what a kill has left out. The rarity of words and names is that
@@ -69,7 +69,7 @@ class PooledIndexes(Indexes):
     """
     Hold the entries that one operation has loaded from an engine.
 
-    They follow what it writes, as indexes in memory do; `evict` invalidates what other nodes wrote before it got the write turn.
+    They follow what it writes, as indexes in memory do.
     """
 
     def __init__(
@@ -93,10 +93,8 @@ class PooledIndexes(Indexes):
         self._whole: set[IRI] = set()
         self._absent: set[IRI] = set()  # what the engine does not have
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys whose entries are all loaded
-        self._outdated: set[IRI] = set()  # to be loaded again
         self._last = 0  # the highest id
-        self._changes = 0
-        self._changed: dict[IRI, int] = {}  # node → number of the change that outdated what the engine returned before
+        self.age = 0
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
     def bring(
@@ -121,10 +119,8 @@ class PooledIndexes(Indexes):
             now: load by texts only what holds at this instant; without it also what has ended.
         """
         graphs = tuple(filter(is_indexed, graphs))
-        self.renew()
         if self._bring_whole(graphs):
             return
-        begun = self._changes
         where = Where(graphs=graphs, current=None if now is None else milliseconds(now))
         others = Where(graphs=graphs, kinds=("other",))
         searched, linked, settings, named = _ask_together(
@@ -136,61 +132,14 @@ class PooledIndexes(Indexes):
         iris = [*iris, *around, *self._list_beside(around, steps, graphs)]
         found = [*map(Hit, iris), *searched, *linked, *named, *(Hit(user_of(graph)) for graph in graphs), *settings]
         taken: dict[IRI, Entry] = {}
-        reached = self._read(found, taken, begun)
+        reached = self._read(found, taken)
         # Called here because the caller may hold the lock while it reads.
         _, beside = _ask_together(
-            lambda: self._read(_list_subjects(reached), taken, begun), lambda: self._neighbours(reached, where)
+            lambda: self._read(_list_subjects(reached), taken), lambda: self._neighbours(reached, where)
         )
-        self._read(_list_subjects(self._read(beside, taken, begun)), taken, begun)
-        self._take(taken, begun)
+        self._read(_list_subjects(self._read(beside, taken)), taken)
+        self._take(taken)
         self._count_held(graphs)
-        if late := [iri for iri in iris if iri in taken and iri not in self._reached]:  # written while it was read
-            self.bring(graphs, iris=late)
-
-    def evict(self, iris: Collection[IRI]) -> None:
-        """Invalidate some nodes, so that the next `bring` reads them from the engine again."""
-        with self.lock:
-            self._note_changed(iris)
-            self._outdated.update(iris)
-
-    def renew(self) -> None:
-        """
-        Load evicted nodes again, in one step: a concurrent reader sees either the old or the new ones.
-
-        Raises:
-            EngineError: the engine failed; the next call tries again.
-        """
-        with self.lock:
-            outdated, begun = self._outdated, self._changes
-            if not outdated:
-                return
-            self._outdated, every = set(), set(outdated)
-            for iri in outdated:
-                for index in self:
-                    every |= set().union(*index.find_dependents(iri))
-        try:
-            entries = self._engine.records(sorted(every))
-        except EngineError:
-            with self.lock:
-                self._outdated |= outdated
-            raise
-        with self.lock:
-            # What this process has written meanwhile is already current here.
-            replaced, linked = self.drop_whole([iri for iri in every if self._changed.get(iri, 0) <= begun])
-            for iri in linked:
-                self.drop(iri)
-            gone = {*replaced, *linked}
-            for iri in gone:
-                self.unlearn(iri)
-                self._reached.pop(iri, None)
-                self._unkept.pop(iri, None)
-            self._take_entries([one for one in entries if one.iri in gone])
-            self._outdated |= gone - every
-
-    def _note_changed(self, iris: Iterable[IRI]) -> None:
-        self._changes += 1
-        self._changed.update(dict.fromkeys(iris, self._changes))
-        self._absent.difference_update(iris)
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         return sum(
@@ -217,20 +166,15 @@ class PooledIndexes(Indexes):
         missing = [graph for graph in graphs if graph not in self._whole]
         if not missing:
             return True
-        begun = self._changes
         hits = [Hit(one.iri, entry=one) for one in self._engine.records(None, missing)]
         taken: dict[IRI, Entry] = {}
-        reached = self._read([*hits, *(Hit(user_of(graph)) for graph in missing)], taken, begun)
-        self._read(_list_subjects(reached), taken, begun)
-        self._take(taken, begun)
-        with self.lock:
-            if begun < self._changes and not all(hit.iri in self._reached for hit in hits):
-                return self._bring_whole(graphs)  # something was written meanwhile
-            self._whole.update(missing)
+        reached = self._read([*hits, *(Hit(user_of(graph)) for graph in missing)], taken)
+        self._read(_list_subjects(reached), taken)
+        self._take(taken)
+        self._whole.update(missing)
         return True
 
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
-        self.renew()
         return self._bring_whole(tuple(filter(is_indexed, graphs)))
 
     def require_whole(self, graphs: Sequence[IRI]) -> None:
@@ -322,15 +266,12 @@ class PooledIndexes(Indexes):
         )
         return [*turns, *same]
 
-    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry], begun: int) -> list[_Reach]:
+    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry]) -> list[_Reach]:
         """
         Return what was found, in its order, and put the entries that the pool does not have yet into `taken`.
 
         *Because:* a user, or what a memory is about, may be described in another graph than the memory; the indexes know what of it
         a reader may see, as those of a whole memory do.
-
-        Args:
-            begun: the number of the last change when the engine was asked.
         """
         found: dict[IRI, Entry | None] = {}
         for hit in hits:
@@ -345,21 +286,14 @@ class PooledIndexes(Indexes):
         new = {iri: entry for iri, entry in found.items() if entry is not None and iri not in known}
         new |= {one.iri: one for one in read}
         with self.lock:
-            self._absent.update(iri for iri in unread if iri not in new and self._changed.get(iri, 0) <= begun)
+            self._absent.update(iri for iri in unread if iri not in new)
         taken.update(new)
         return [known.get(iri) or _Reach.of(taken[iri]) for iri in found if iri in known or iri in taken]
 
-    def _take(self, entries: Mapping[IRI, Entry], begun: int) -> None:
-        """
-        Add some entries to the indexes, all at once: adding a turn later means reading the turns next to it again.
-
-        Args:
-            begun: entries that have changed since this change are left for the next question.
-        """
+    def _take(self, entries: Mapping[IRI, Entry]) -> None:
+        """Add some entries to the indexes, all at once: adding a turn later means reading the turns next to it again."""
         with self.lock:
-            self._take_entries(
-                [one for iri, one in entries.items() if iri not in self._reached and self._changed.get(iri, 0) <= begun]
-            )
+            self._take_entries([one for iri, one in entries.items() if iri not in self._reached])
 
     def _take_entries(self, entries: Sequence[Entry]) -> None:
         """Fill the indexes with some entries, or add them to what is here."""
@@ -510,7 +444,7 @@ class PooledIndexes(Indexes):
             for iri in iris:
                 if iri not in records:
                     self._reached.pop(iri, None)
-            self._note_changed(written)
+            self._absent.difference_update(written)
         self._on_put(self, written, True)
 
     def _make_grains(self, records: Iterable[Record]) -> None:
@@ -669,9 +603,9 @@ class Pools:
         """Whether the engine lacks something that the store has."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
-        self._is_shared = is_shared
-        self.on_debt: Callable[[], object] = lambda: None
-        """Called before an operation if the engine of a shared store lacks a write."""
+        self._is_shared, self._age = is_shared, 0
+        self.on_put: Callable[[Sequence[IRI]], object] = lambda iris: None
+        """Called with the nodes that the engine has now as the store has them."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -712,27 +646,19 @@ class Pools:
         return found
 
     def _create(self) -> PooledIndexes:
-        return PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
+        made = PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
+        made.age = self._age
+        return made
 
-    def _begin(self) -> PooledIndexes:
-        """Return the pool of a new operation; the engine has every write that was acknowledged."""
-        if self._is_shared and self.engine.seen < self.graph.writes:
-            self.on_debt()
-        return self._create()
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether this thread has loaded anything for its operation."""
-        return isinstance(self._current.get(), PooledIndexes)
-
-    def evict(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> None:
-        """Invalidate what another node has written in the pool of this thread."""
-        pool = self._find()
-        pool.evict([*iris, *(owner for record in pool.read(iris, graphs) for owner in _list_owners(record))])
+    def outdate(self) -> None:
+        """Note that what every pool has loaded may have changed."""
+        self._age += 1
 
     def restart(self) -> None:
-        """Give this thread an empty pool: anything may have changed."""
-        self._current.set(self._create())
+        """Give this thread an empty pool if what it has loaded may have changed."""
+        found = self._current.get()
+        if isinstance(found, PooledIndexes) and found.age != self._age:
+            self._current.set(self._create())
 
     def forget(self) -> None:
         """Drop what is known of the words of the whole memory."""
@@ -742,6 +668,8 @@ class Pools:
 
     def _note_put(self, pool: PooledIndexes, iris: Sequence[IRI], is_done: bool) -> None:
         self.is_late = self.is_late or not is_done
+        if is_done:
+            self.on_put(iris)
 
     @contextmanager
     def pool(self) -> Iterator[None]:
@@ -749,12 +677,21 @@ class Pools:
         if isinstance(self._current.get(), PooledIndexes):
             yield
             return
-        token = self._current.set(made := self._begin())
+        token = self._current.set(made := self._create())
         try:
             yield
         finally:
             self._current.reset(token)
             telemetry.observe("pool_nodes", len(made.nodes))
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Give the thread an empty pool until the block ends, whatever it has."""
+        token = self._current.set(self._create())
+        try:
+            yield
+        finally:
+            self._current.reset(token)
 
     @contextmanager
     def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[list[str]]:
@@ -764,7 +701,7 @@ class Pools:
         """
 
         def make() -> PooledIndexes:
-            made = self._begin()
+            made = self._create()
             made.require_whole(graphs())
             return made
 
@@ -777,12 +714,12 @@ class Pools:
 
     def bring(self, graphs: Sequence[IRI], **asked: Any) -> None:
         if callable(self._current.get()):
-            self._current.set(self._begin())
+            self._current.set(self._create())
         self._find().bring(graphs, **asked)
 
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
         found = self._current.get()
-        pool = found if isinstance(found, PooledIndexes) else self._begin()
+        pool = found if isinstance(found, PooledIndexes) else self._create()
         has_whole = pool.has_whole(graphs)
         if has_whole and callable(found):
             self._current.set(pool)
@@ -833,11 +770,6 @@ class Pools:
             self.file.set_mark(_MARK, "engine")
         self.file.forget_touches(last)
 
-    def measure(self) -> dict[str, float | str]:
-        """Return the last write that the engine has, and how many it lacks."""
-        seen = self.engine.seen
-        return {"seen": seen, "behind": max(self.graph.writes - seen, 0)}
-
     def close(self) -> None:
         self.forget()
         self.engine.close()
@@ -845,7 +777,7 @@ class Pools:
     def purge(self) -> None:
         """Remove erased data from the files of the engine and from this process."""
         self.forget()
-        self.engine.purge()
+        self.engine.purge(is_alone=not self._is_shared)
 
     def check(self) -> list[Difference]:
         """Return the differences between engine and graph; change nothing."""
@@ -874,14 +806,14 @@ class Pools:
     def rebuild(self, progress: Progress | None = None) -> int:
         """Fill the engine from the graph; return how many nodes were embedded."""
         self.file.set_mark(_MARK, "engine")
-        touched, at = self.file.last_touch(), self.graph.writes
+        touched = self.file.last_touch()
         self.engine.clear()
         self.forget()
         done = _put_everything(self._create(), self.graph, self.engine, progress)
         self.forget()  # drop what questions loaded meanwhile
         self.file.forget_touches(touched)
         self.engine.settle()
-        self.engine.put([], seen=at if self._is_shared else None, owner=self.owner)
+        self.engine.put([], owner=self.owner)
         return done
 
 
@@ -894,7 +826,7 @@ def open_pools(graph: Store, embedder: Cached, file: VectorFile, datadir: DataFo
         EngineError: it cannot be opened or reached.
     """
     chosen = settings.of(IndexSettings)
-    engine = open_engine(chosen, embedder.dimensions, datadir.index_copy)
+    engine = open_engine(chosen, embedder.dimensions)
     if (name := file.get_mark(_STORE)) is None:
         name = uuid4().hex
         file.set_mark(_STORE, name)
@@ -935,6 +867,14 @@ def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress:
         if progress:
             progress(begin + len(some), len(every))
     return embedded
+
+
+def list_kept(graph: Store) -> Iterator[tuple[IRI, IRI]]:
+    """Yield the nodes that an engine has entries for, and the graphs that describe them."""
+    for record in read_records(graph, find_predicates()):
+        types = record.statements.get(TYPE, ())
+        if record.kind is not None or MEM.Name in types or MEM.Fading in types:
+            yield record.iri, record.graph
 
 
 def _embed_masked(memories: Sequence[Record], pool: PooledIndexes) -> dict[IRI, Vectors]:

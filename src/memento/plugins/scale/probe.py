@@ -12,18 +12,16 @@ what a memory would experience.
 
 from __future__ import annotations
 
-import random
 import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache, partial
 from pathlib import Path
-from statistics import median
 from string import Template
 from typing import Literal
 from urllib.parse import urlsplit
@@ -49,17 +47,10 @@ ROWS = 12_001
 _BATCH = 3_001
 _SUBJECTS = 200
 _PIECE = 250_000
-_SAMPLES = 25
 _PAIRED = 700  # as in the query
-_KILLS = 3
-_SLOW_MS = 250.0
 _TIMEOUT_S = 30.0
-_RESTART_S = 60.0
 _MOST_SHOWN = 400
 _FILE = Path(__file__).with_suffix(".toml")
-
-Restart = Callable[[], None]
-"""Kills the endpoint and starts it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +94,13 @@ class _NotTried(Exception):
     """The check could not be made."""
 
 
-def probe_store(
-    query_url: str, update_url: str, *, token: str = "", quick: bool = False, restart: Restart | None = None
-) -> Probed:
+def probe_store(query_url: str, update_url: str, *, token: str = "", quick: bool = False) -> Probed:
     """
-    Test an endpoint for everything that Memento needs or wishes, in about 20 s.
+    Test an endpoint for everything that Memento needs or wishes, in about 10 s.
 
     Args:
         token: sent as bearer token to both addresses.
         quick: test only what would lose memories or show them to others, in about a second.
-        restart: kills the endpoint while it writes and starts it again; without it, that is not tested.
 
     Returns:
         If it cannot be reached, a result that says so, without findings.
@@ -127,14 +115,14 @@ def probe_store(
             raise InputError(f"{url[:200]!r} is no address: it must begin with http:// or https://")
     client = SparqlClient(query_url, update_url, token=token, timeout_s=_TIMEOUT_S)
     try:
-        return _Probe(client, token, quick, restart).ask_all()
+        return _Probe(client, quick).ask_all()
     finally:
         client.close()
 
 
 def probe_quickly(client: SparqlClient) -> Probed:
     """Test an endpoint only for what loses memories or shows them to others, in about a second; raise as `probe_store`."""
-    return _Probe(client, "", True, None).ask_all()
+    return _Probe(client, True).ask_all()
 
 
 def raise_if_unfit(client: SparqlClient) -> None:
@@ -170,8 +158,8 @@ def _read_values() -> tuple[Values, ...]:
 class _Probe:
     """One probe: the endpoint, the graphs that it writes to, and the findings so far."""
 
-    def __init__(self, client: SparqlClient, token: str, quick: bool, restart: Restart | None) -> None:
-        self._client, self._token, self._quick, self._restart = client, token, quick, restart
+    def __init__(self, client: SparqlClient, quick: bool) -> None:
+        self._client, self._quick = client, quick
         self._base = f"{PROBE}{uuid4().hex}:"
         self._prologue = f"PREFIX p: <{self._base}>\n"
         self._findings: list[ProbeFinding] = []
@@ -235,14 +223,10 @@ class _Probe:
             return
         self._race_for_count()
         self._look_while_writing()
-        self._ask_unnamed()
-        self._ask_service()
         self._read_many_rows()
         self._ask_long()
         for megabytes, is_needed in ((1, True), (8, False)):
             self._write_large(megabytes, is_needed)
-        self._measure_speed()
-        self._kill_between()
 
     # The parts of a check.
 
@@ -481,32 +465,6 @@ class _Probe:
                 )
             answer(f"{looks} readers saw all {_SUBJECTS} statements alike")
 
-    def _ask_unnamed(self) -> None:
-        why = "Memento always sends named-graph-uri, but other programs may not"
-        name = "GRAPH ?g sees nothing without named-graph-uri"
-        with self._look_for(name, why, is_needed=False) as answer:
-            url, text = self._client.query_url, self._prologue + _read_request("unnamed")
-            url += f"{'&' if '?' in url else '?'}default-graph-uri={self._name_graph('a')}"
-            client = SparqlClient(url, self._client.update_url, token=self._token, timeout_s=_TIMEOUT_S)
-            try:
-                self._asked = f"{text} default-graph-uri={self._name_graph('a')}"
-                rows = list(client.select(text))
-            finally:
-                client.close()
-            if rows:
-                raise _Failed(_show(rows))
-            answer("no rows")
-
-    def _ask_service(self) -> None:
-        why = "anyone who may send a query could reach the network of the store; Memento itself sends no such query"
-        with self._look_for(
-            "SERVICE does not lead out of the dataset", why, is_needed=False, may_refuse=True
-        ) as answer:
-            here = self._client.mask_url(self._client.query_url)
-            if rows := self._select(self._write_request("service", here=here), ["a"]):
-                raise _Failed(_show(rows))
-            answer("no rows")
-
     def _read_many_rows(self) -> None:
         why = "Memento builds its indexes from such answers, and they would lack the missing rows"
         with self._look_for(f"{ROWS:,} rows come back whole", why) as answer:
@@ -554,77 +512,6 @@ class _Probe:
             if found != (str(len(texts)), str(sum(map(len, texts)))):
                 raise _Failed(f"{found[0]} texts of {found[1]} characters are there, of {len(texts)}")
             answer(f"{found[1]} characters are there")
-
-    def _measure_speed(self) -> None:
-        why = "a note needs a few of them, and a question some more"
-        with self._look_for(f"a write and a read below {_SLOW_MS:g} ms", why, is_needed=False) as answer:
-            writes, reads = list[float](), list[float]()
-            self._update(_read_request("begin_speed"))
-            for number in range(_SAMPLES):
-                begin = time.perf_counter()
-                self._update(self._write_request("small_write", now=str(number - 1), next=str(number)))
-                written = time.perf_counter()
-                rows = self._select(_read_request("small_read"), ["speed"])
-                writes.append(1000 * (written - begin))
-                reads.append(1000 * (time.perf_counter() - written))
-                if [_text_of(row["n"]) for row in rows] != [str(number)]:
-                    raise _Failed(f"a reader sees {_show(rows)} after {number} was written")
-            said = f"p50 of a write {median(writes):.1f} ms, of a read {median(reads):.1f} ms"
-            if max(median(writes), median(reads)) > _SLOW_MS:
-                raise _Failed(said)
-            answer(said)
-
-    def _kill_between(self) -> None:
-        """Kill the endpoint while it receives requests of two operations, and check its state after the restart."""
-        why = "acknowledged writes would be lost, or a change would be half applied"
-        name = "nothing acknowledged is lost and nothing half when it is killed"
-        with self._look_for(name, why, is_needed=self._restart is not None) as answer:
-            if self._restart is None:
-                raise _NotTried("not tried: no way to kill it was given")
-            self._update(self._write_request("two_updates", now="-1", next="0"))
-            number = 0
-            for _ in range(_KILLS):
-                acknowledged = number
-                is_over = threading.Event()
-
-                def write_numbers(begin: int, stop: threading.Event) -> int:
-                    """Write numbers until it fails; return the last one that was acknowledged."""
-                    at = begin
-                    while not stop.is_set():
-                        try:
-                            self._update(self._write_request("two_updates", now=str(at), next=str(at + 1)))
-                        except GraphError:
-                            return at
-                        at += 1
-                    return at
-
-                with ThreadPoolExecutor(1) as pool:
-                    writing: Future[int] = pool.submit(write_numbers, acknowledged, is_over)
-                    try:
-                        time.sleep(random.uniform(0.1, 0.5))
-                        self._restart()
-                    finally:
-                        is_over.set()
-                        acknowledged = writing.result()
-                self._wait_until_reachable()
-                rows = self._select(_read_request("state"), ["state"])
-                states = [int(_text_of(row["n"])) for row in rows]
-                self._asked = self._write_request("two_updates", now="$now", next="$next")
-                if len(states) != 1 or not acknowledged <= states[0] <= acknowledged + 1:
-                    raise _Failed(f"{acknowledged} was acknowledged, and {states} is there")
-                number = states[0]
-            answer(f"killed {_KILLS} times, after {number} writes nothing is lost")
-
-    def _wait_until_reachable(self) -> None:
-        until = time.monotonic() + _RESTART_S
-        while True:
-            try:
-                self._greet()
-                return
-            except GraphError:
-                if time.monotonic() > until:
-                    raise _Failed(f"it did not come back within {_RESTART_S:g} s") from None
-                time.sleep(0.2)
 
 
 def _read_text(name: str) -> str:

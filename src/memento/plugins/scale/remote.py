@@ -1,8 +1,9 @@
 """
 Read and write a store behind a SPARQL 1.1 endpoint that several nodes share.
 
-*Guarantees:* a write is made whole or not at all, after everything that this node has followed; otherwise `LostTurn` says that
-another node was first. Every read is answered by the endpoint, so it sees every write that was acknowledged before.
+*Guarantees:* a write is made whole or not at all. The first of an operation is made only if no other node has written since it was
+decided, else it is `LostTurn`, and `Node.run` repeats the operation. A later one of the same operation is made if all that it
+removes is still there. Every read is answered by the endpoint, so it sees every write that was acknowledged before.
 
 *But:* an endpoint does not disclose stable names of its blank nodes. Ours are stored as IRIs, `urn:memento:bnode:…`, and read as
 blank nodes; those that others wrote at the endpoint can be read, but not removed one by one. An empty named graph does not exist,
@@ -12,8 +13,12 @@ and the endpoint's default graph is not used.
 from __future__ import annotations
 
 import logging
+import random
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
@@ -26,10 +31,11 @@ from memento.graph.binding import Solution, Term, bind_query, read_rows
 from memento.graph.oxigraph import Oxigraph
 from memento.graph.store import DEFAULT, Delta, Row, graph_of, parse_quads, serialise_quads
 from memento.graph.terms import to_quads, to_term, to_value
-from memento.iris import IRI, MEM
+from memento.iris import IRI, MEM, ONTOLOGY
 from memento.model import Change, Quad, Value
 from memento.plugins.scale.endpoint import SparqlClient
-from memento.plugins.scale.feed import FEED, TOLD, Entry, Feed, Head, Told, Turn, Writing
+from memento.plugins.scale.system import Head, System, Writing, is_system
+from memento.search.nodes import is_indexed
 
 logger = logging.getLogger(__name__)
 
@@ -61,9 +67,23 @@ _QUIET = {
 }
 """Predicates that the use of memories changes, and those of the answers of pages."""
 
-
 LOOK_S = 5.0
 """Seconds that a request waits to hear from the store whether another node has written."""
+
+_TRIES = 100
+
+
+class _Thread(threading.local):
+    """What a thread has written."""
+
+    writes = 0
+    """How often it has written more than the effects of use."""
+    begun = -1
+    """`writes` when the operation began that may be repeated; -1 in none."""
+    owed: dict[IRI, set[IRI]] | None = None
+    """The nodes that the engine lacks, by debt, while it has the writers' lock."""
+    is_mixed = False
+    """Whether another node has written between two writes that are owed."""
 
 
 class RemoteStore:
@@ -71,15 +91,8 @@ class RemoteStore:
 
     is_on_disk = False
 
-    def __init__(
-        self, client: SparqlClient, *, node: str = "", lease_s: float = 10.0, patience_s: float | None = None
-    ) -> None:
+    def __init__(self, client: SparqlClient) -> None:
         """
-        Args:
-            node: a name of this node, for people.
-            lease_s: seconds without a sign of life after which another node's turn to write is over.
-            patience_s: seconds that a writer waits for its turn; those of the client's time limit unless given.
-
         Raises:
             GraphError: the endpoint cannot be reached, read or written.
         """
@@ -87,83 +100,89 @@ class RemoteStore:
         """Why this node must not write, as its program is too old for the store. Not set while the endpoint is merely away."""
         self.on_failure: Callable[[], None] | None = None
         self.client = client
-        self.feed = Feed(client)
+        self.system = System(client)
         self._quick = client.with_timeout(min(client.timeout_s, LOOK_S))
-        self.turn = Turn(self.feed, node, lease_s, client.timeout_s if patience_s is None else patience_s)
-        """Held by a writer from before it reads what its decision depends on; a write takes it for itself if nobody holds it."""
-        self.turn.on_take = self._catch_up
-        self.on_follow: Callable[[Sequence[Entry]], None] = lambda entries: None
-        """Called with the writes of others, in their order, before they count as known here; called again if it raises."""
+        self._quick_system = System(self._quick)
         self.most_copied = 0
         """Statements that `backup` copies at most."""
-        self.on_turn: Callable[[], None] = lambda: None
-        """Called when this node has taken the turn and followed all writes."""
-        self._writes_of = threading.local()
+        self.of_thread = _Thread()
         self._one_writer = threading.Lock()
         self._following = threading.Lock()
-        self._names: frozenset[IRI] | None = None  # the graphs that exist, until a write may have changed that
+        self._names: tuple[Head, frozenset[IRI]] | None = None  # the graphs that existed at a head
         self._is_closed = False
-        head = self.feed.begin()
-        self.id = head.id
-        """The id of the store, created with its feed."""
-        self._sequence, self._token = head.sequence, head.token
-        if any(entry.journal for entry in self.feed.list_entries(head.sequence - 1)):  # of a node that has died
-            self._sequence, self._token = head.sequence - 1, ""  # the turn brings the rest
+        self.head = self.system.begin()
+        """The last write that this node knows of."""
+        self._behind: Head | None = (
+            None  # where this node was when it wrote after others, whose writes it has not looked at
+        )
+        self.in_flight = frozenset[IRI]()
+        """The debts that writers of this node are about to pay."""
         rows = client.select("SELECT ?g WHERE { GRAPH ?g {} } LIMIT 1")
         # Some engines cannot tell whether a graph exists from its name alone.
         self._every = "GRAPH ?g {} FILTER EXISTS { GRAPH ?g { ?s ?p ?o } }" if any(rows) else "GRAPH ?g { ?s ?p ?o }"
 
     @property
-    def writes(self) -> int:
-        """The number of the last write that this node knows of."""
-        return self._sequence
+    def id(self) -> str:
+        """The id of the store, created with its system graph."""
+        return self.head.id
 
     @property
-    def own_writes(self) -> int:
-        """The number of writes of this thread."""
-        return getattr(self._writes_of, "count", 0)
+    def writes(self) -> int:
+        """The number of the last write that this node knows of."""
+        return self.head.number
 
-    def follow_feed(self) -> bool:
+    def refresh(self, drop: Callable[[Head, Head], None]) -> Head:
         """
-        Follow the writes of other nodes, unless this node is writing; return whether there were any.
+        Ask for the last write, and return it.
 
         A store that stops to answer holds nobody up for longer than twice `LOOK_S`, as a query is asked twice.
 
+        Args:
+            drop: called with the known head and the new one if another node has written since, before the new one is known.
+
         Raises:
-            GraphError: the endpoint failed; the next call continues where this one ended.
+            GraphError: the endpoint failed, or `drop` did; the next call tries again.
         """
+        self._raise_if_closed()
+        before = self.head
+        found = self._quick_system.read_head()
         if not self._following.acquire(timeout=LOOK_S):
             raise GraphError(f"{self.client.mask_url(self.client.query_url)} did not answer within {LOOK_S:g} s")
         try:
-            if self.turn.lease is not None or self._is_closed:  # a writer has followed, and no other node writes now
-                return False
-            try:
-                entries = self._list_new(Feed(self._quick).read_head())
-            except LostTurn:  # the feed is gone: somebody has emptied the store
-                if self.id:
-                    self._names = None
-                    self.on_follow([Entry(sequence=0, told=Told(is_whole=True))])
-                    self.id, self._sequence, self._token = "", 0, ""
-                raise
-            if not any(entry.journal for entry in entries):
-                self._follow(entries)
-                return bool(entries)
+            known = self.head
+            seen = self._behind or known
+            is_late = known is not before and found.id == known.id and found.number <= known.number
+            if not is_late and not found.is_at(seen):
+                drop(seen, found)
+                with self._one_writer:
+                    if self.head is known:
+                        self.head, self._behind = replace(found, debts=frozenset()), None
+            return found
         finally:
             self._following.release()
-        with self.turn:  # which waits for the node that is applying it, or finishes what a dead one left
-            return True
 
-    def changes(self, after: int) -> list[Entry]:
-        """
-        List the writes after a number, the oldest first; if the feed no longer has them, one entry with `is_whole` and no graphs.
+    @contextmanager
+    def attempt(self) -> Iterator[Callable[[], bool]]:
+        """Let writes of this thread fail if another node was first, until it has written; yields whether it has."""
+        mine, before = self.of_thread, self.of_thread.begun
+        mine.begun = begun = mine.writes
+        try:
+            yield lambda: mine.writes != begun
+        finally:
+            mine.begun = before
 
-        Raises:
-            GraphError: the endpoint failed.
-        """
-        return self.feed.list_entries(after)
+    def owe_here(self) -> None:
+        """Begin to note what the writes of this thread owe the engine."""
+        self.of_thread.owed, self.of_thread.is_mixed = {}, False
+
+    def end_owing(self) -> None:
+        """Leave to any node what this thread has not paid."""
+        owed, self.of_thread.owed = self.of_thread.owed or {}, None
+        with self._one_writer:
+            self.in_flight -= owed.keys()
 
     def select(self, query: str, readable: Sequence[IRI], /, **slots: Value | Sequence[Value]) -> list[Row]:
-        names = [name for name in readable if not _is_feed(name)]
+        names = [name for name in readable if not is_system(name)]
         self._raise_if_closed()
         rows = self.client.select(bind_query(query, dict(slots)), names, names)
         return read_rows(query, ({name: _to_blank(term) for name, term in row.items()} for row in rows))
@@ -211,15 +230,13 @@ class RemoteStore:
         self._commit([], adds, cleared=(graph,), name=lambda quad: quad)
 
     def graphs(self) -> list[IRI]:
-        known, sequence = self._names, self._sequence
-        if known is None:
-            known = frozenset(self.list_graphs())
-        if sequence == self._sequence:
-            self._names = known
-        return sorted(known)
+        head, known = self.head, self._names
+        if known is None or known[0] is not head:
+            known = self._names = head, frozenset(self.list_graphs())
+        return sorted(known[1])
 
     def has_graph(self, graph: IRI) -> bool:
-        return not _is_feed(graph) and self.client.ask(f"ASK {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
+        return not is_system(graph) and self.client.ask(f"ASK {{ GRAPH {to_term(graph)} {{ ?s ?p ?o }} }}")
 
     def quads(self, graph: IRI) -> Iterator[Quad]:
         for quad in self.match(graph=graph):
@@ -233,7 +250,7 @@ class RemoteStore:
         value: str | None = None,
         graph: str | None = None,
     ) -> Iterator[ox.Quad]:
-        if graph is not None and _is_feed(graph):
+        if graph is not None and is_system(graph):
             return iter(())
         parts = {"s": subject, "p": predicate, "o": value, "g": graph}
         known: dict[str, Term] = {
@@ -287,7 +304,6 @@ class RemoteStore:
     def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
-            self.turn.close()
             self._quick.close()
             self.client.close()
 
@@ -312,7 +328,7 @@ class RemoteStore:
     def _find(self, quads: Sequence[ox.Quad]) -> set[ox.Quad]:
         """Return which of some quads are there."""
         found: set[ox.Quad] = set()
-        quads = [quad for quad in quads if graph_of(quad) != DEFAULT and not _is_feed(graph_of(quad))]
+        quads = [quad for quad in quads if graph_of(quad) != DEFAULT and not is_system(graph_of(quad))]
         nested = [quad for quad in quads if isinstance(quad.object, ox.Triple)]  # VALUES does not accept these
         found.update(
             quad
@@ -339,109 +355,63 @@ class RemoteStore:
         touched: Iterable[IRI] = (),
         forgets: bool = False,
         name: Callable[[ox.Quad], ox.Quad] | None = None,
-    ) -> Entry | None:
+    ) -> None:
         self._raise_if_closed()
-        gone, come = {graph_of(quad) for quad in removes}, {graph_of(quad) for quad in adds}
+        gone, come = ({graph_of(quad) for quad in quads} for quads in (removes, adds))
         graphs = dict.fromkeys([*cleared, *sorted(gone | come)])
         if not graphs:
-            return None
-        if any(name == DEFAULT or _is_feed(name) for name in graphs):
+            return
+        if any(graph == DEFAULT or is_system(graph) for graph in graphs):
             raise GraphError("a store behind an endpoint is written in named graphs alone: name one of the tenant's")
-        subjects = dict.fromkeys([*touched, *_list_nodes([*removes, *adds])])
-        is_whole = bool(cleared) or len(subjects) > TOLD
-        told = Told(
-            subjects=() if is_whole else tuple(subjects),
-            graphs=tuple(graphs),
-            is_whole=is_whole,
-            forgets=forgets,
-            is_quiet=not cleared and all(quad.predicate.value in _QUIET for quad in (*removes, *adds)),
-        )
+        if self.failure is not None:
+            raise GraphError(f"nothing can be written: {self.failure}")
+        indexed = [graph for graph in graphs if is_indexed(IRI(graph))]
+        quads = [quad for quad in (*removes, *adds) if graph_of(quad) in indexed]
+        # A blank node belongs to somebody's own RDF, and no index contains it.
+        nodes = [one for one in dict.fromkeys([*touched, *_list_nodes(quads)]) if not one.startswith("_:")]
         writing = Writing(
             removes=[_to_named(quad, is_removed=True) for quad in removes],
             adds=list(map(name or _to_named, adds)),
             cleared=cleared,
-            told=told,
+            nodes=nodes if indexed else (),
+            graphs=indexed,
+            cuts=forgets or bool(cleared) or ONTOLOGY in graphs,
         )
-        with self.turn, self._one_writer:
-            lease = self._require_lease()
-            entry = self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
-            self._writes_of.count = self.own_writes + 1
-            is_same = self._names is not None and not cleared and gone <= come <= {str(name) for name in self._names}
-            if not is_same:
-                self._names = None
-            return entry
+        is_quiet = not cleared and all(quad.predicate.value in _QUIET for quad in (*removes, *adds))
+        mine = self.of_thread
+        with self._one_writer:
+            before = self.head
+            try:
+                made = self.system.write(writing, before)
+            except LostTurn:
+                telemetry.increment("store_lost_writes_total")
+                if mine.begun == mine.writes and not is_quiet:
+                    raise
+                made = self._write_later(writing, removes)
+                self._behind, mine.is_mixed = self._behind or before, bool(mine.owed)
+            self.head, names = replace(made, debts=frozenset()), self._names
+            if names and names[0] is before and self._behind is None and not cleared and gone <= come <= names[1]:
+                self._names = self.head, names[1]  # no graph has come or gone
+            if mine.owed is not None:
+                mine.owed.update((debt, set(nodes)) for debt in made.debts)
+                self.in_flight |= made.debts
+            mine.writes += not is_quiet
 
-    def _enter(self, writing: Writing, write: Callable[[], Entry]) -> Entry:
-        """Make a write, and note it here."""
-        try:
-            entry = write()
-        except LostTurn:
-            telemetry.increment("store_lost_writes_total")
-            raise
-        self._sequence, self._token = entry.sequence, entry.token
-        return entry
-
-    def _require_lease(self) -> str:
-        if self.turn.lease is None:
-            raise LostTurn("another node has taken the turn: ask again")
-        if self.failure is not None:
-            raise GraphError(f"nothing can be written: {self.failure}")
-        return self.turn.lease
-
-    def note_step(self) -> None:
-        """
-        Write only the next number of the feed, so that every node checks what it has of the store.
-
-        Raises:
-            GraphError: the endpoint failed.
-        """
-        writing = Writing(told=Told(is_quiet=True))
-        with self.turn, self._one_writer:
-            lease = self._require_lease()
-            self._enter(writing, lambda: self.feed.write_entry(writing, self._sequence, lease))
-
-    def _catch_up(self, head: Head) -> None:
-        """Finish what another node has left, and follow the writes of others; this node has the turn."""
-        with self._following:
-            entries = self._list_new(head)
-            for entry in entries:
-                if entry.journal is not None:
-                    self.feed.finish_entry(entry, head.lease)
-            self._follow(entries)
-        self.on_turn()
-
-    def _list_new(self, head: Head) -> list[Entry]:
-        """List the new writes; one entry of everything if the endpoint was emptied or restored to an earlier state."""
-        if head.id == self.id and head.sequence >= self._sequence:
-            if head.sequence == self._sequence and head.token == self._token:
-                return []
-            if not self._token:
-                return self.changes(self._sequence)
-            known, *entries = self.changes(self._sequence - 1) or [Entry(sequence=-1)]
-            if known.sequence == self._sequence and known.token == self._token:
-                return entries
-        self.id = head.id
-        journals = [entry.journal for entry in self.changes(head.sequence - 1) if entry.journal]
-        return [
-            Entry(
-                sequence=head.sequence, token=head.token, told=Told(is_whole=True), journal=next(iter(journals), None)
-            )
-        ]
-
-    def _follow(self, entries: Sequence[Entry]) -> None:
-        if entries:
-            self._names = None
-            self.on_follow(entries)
-            self._names = None
-            self._sequence, self._token = entries[-1].sequence, entries[-1].token
-
-
-def _is_feed(graph: str) -> bool:
-    return graph == FEED or graph.startswith(f"{FEED}:")
+    def _write_later(self, writing: Writing, removes: Sequence[ox.Quad]) -> Head:
+        """Make a write after those of other nodes that came first, if all that it removes is still there."""
+        for _ in range(_TRIES):
+            head = self.system.read_head()
+            if not self._find(removes).issuperset(removes):
+                raise LostTurn("another node has changed the same: ask again")
+            try:
+                return self.system.write(writing, head)
+            except LostTurn:
+                time.sleep(random.uniform(0.0, 0.02))
+        raise LostTurn("other nodes write all the time: ask again")
 
 
 def _is_ours(term: Term) -> bool:
-    return isinstance(term, ox.NamedNode) and _is_feed(term.value)
+    return isinstance(term, ox.NamedNode) and is_system(term.value)
 
 
 def _refuse_files(what: str) -> NoReturn:

@@ -78,20 +78,6 @@ class Child:
         assert self._process is not None
         return self._process.pid
 
-    def wait_until_ready(self, wait_s: float) -> None:
-        """Wait until the process has written its first line; raise `BackendError` if it ends before."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        timer = threading.Timer(wait_s, self._process.kill)
-        timer.start()
-        try:
-            if not self._process.stdout.readline():
-                raise BackendError(
-                    f"{self.name} ended with {self._process.wait()} before it answered: see what it logged"
-                )
-        finally:
-            timer.cancel()
-
     def revive(self) -> None:
         """Restart the process if it has ended, with a growing delay if it keeps ending early."""
         if self.is_running:
@@ -308,7 +294,7 @@ def find_program() -> str:
     return found
 
 
-def start_child(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+def _start_child(words: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """Start a process that ends with this one. The terminal's Ctrl-C does not reach it, so that we decide the order of shutdown."""
     return subprocess.Popen(words, start_new_session=True, preexec_fn=_end_with_parent, **options)
 
@@ -326,7 +312,7 @@ def _end_with_parent() -> None:
 def _start_engine(program: str, folder: Path, url: str) -> subprocess.Popen[bytes]:
     words = [program, "serve", "--location", str(folder), "--bind", url.removeprefix("http://")]
     quiet = subprocess.DEVNULL
-    return start_child(words, stdin=quiet, stdout=quiet, stderr=quiet)
+    return _start_child(words, stdin=quiet, stdout=quiet, stderr=quiet)
 
 
 def _find_free_port() -> int:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from msgspec import Meta
 
 from memento import settings
 from memento.errors import SettingsError
@@ -33,10 +30,8 @@ class StoreSettings(settings.StoreSettings):
         "uses the store alone",
     )
     timeout_s: Span = knob(
-        60.0, "seconds that one request to the store may take, and that a writer waits for the write turn"
-    )
-    lease_s: Annotated[float, Meta(ge=0.5)] = knob(
-        10.0, "seconds without a sign of life after which another node takes over the write turn"
+        60.0,
+        "seconds that one request to the store may take, and that a change is tried again while other nodes are first",
     )
     start_s: Amount = knob(
         15.0, "seconds that a start waits for a store that cannot be reached yet, before it gives up"
@@ -76,11 +71,6 @@ class IndexSettings(settings.IndexSettings):
     pool: Positive = knob(40, "memories that each search in the index contributes to a question; unused by faiss")
     whole: Natural = knob(
         2_000, "nodes up to which a namespace is loaded whole, so that a search misses nothing; unused by faiss"
-    )
-    replica_mb: Natural = knob(
-        20_000,
-        "MB up to which LanceDB's files in an object store are copied into the data folder and read there; 0: no copy; "
-        "unused by others",
     )
 
     def check(self, every: Settings) -> None:

@@ -1,11 +1,10 @@
-"""Several nodes write to one store: one wins each number, nothing is lost or done twice, and what a dead one began is finished."""
+"""Several nodes write to one store: one wins each number, nothing is lost or done twice, and each learns of the others."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,10 +16,10 @@ from memento.errors import GraphError, LostTurn, Unanswered
 from memento.graph.store import Delta
 from memento.iris import IRI, MEM
 from memento.model import Change
-from memento.plugins.scale import feed as module
+from memento.plugins.scale import system as module
 from memento.plugins.scale.endpoint import SparqlClient
-from memento.plugins.scale.feed import FEED, Entry, Told, Writing
 from memento.plugins.scale.remote import RemoteStore
+from memento.plugins.scale.system import SYSTEM, Head, Writing
 
 A = IRI("urn:memento:graph:local:a")
 COUNT = f"SELECT (COUNT(*) AS ?n) WHERE {{ GRAPH <{A}> {{ ?s ?p ?o }} }}"
@@ -34,8 +33,7 @@ def empty(server: Server) -> Server:
 
 @pytest.fixture
 def pair(empty: Server) -> Iterator[tuple[RemoteStore, RemoteStore]]:
-    """Two nodes that take a turn over after half a second."""
-    one, two = empty.open("one", 0.5), empty.open("two", 0.5)
+    one, two = empty.open(), empty.open()
     yield one, two
     one.close()
     two.close()
@@ -52,22 +50,35 @@ def count(server: Server) -> int:
     return int(row["n"].value)  # type: ignore[union-attr]
 
 
+def texts(store: RemoteStore) -> list[str]:
+    return sorted(str(value) for _, _, value, _ in store.quads(A))
+
+
+class Told:
+    """Notes what a node is told of the writes of others."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def __call__(self, known: Head, head: Head) -> None:
+        self.numbers.append(head.number)
+
+
 def test_of_two_writes_after_the_same_number_one_is_there_and_the_other_not_at_all(
     pair: tuple[RemoteStore, RemoteStore],
 ) -> None:
     one, two = pair
-    with one.turn:
-        assert one.turn.lease
-        first = Writing(adds=[ox.Quad(ox.NamedNode("urn:1"), ox.NamedNode("urn:p"), ox.Literal("1"), ox.NamedNode(A))])
-        other = Writing(adds=[ox.Quad(ox.NamedNode("urn:2"), ox.NamedNode("urn:p"), ox.Literal("2"), ox.NamedNode(A))])
-        one.feed.write_entry(first, 0, one.turn.lease)
-        with pytest.raises(LostTurn):
-            one.feed.write_entry(other, 0, one.turn.lease)
-        with pytest.raises(LostTurn):
-            two.feed.write_entry(other, 1, "a lease of nobody")
+    first, other = (
+        Writing(adds=[ox.Quad(ox.NamedNode(f"urn:{n}"), ox.NamedNode("urn:p"), ox.Literal(n), ox.NamedNode(A))])
+        for n in "12"
+    )
+    head = one.system.read_head()
+    one.system.write(first, head)
+    with pytest.raises(LostTurn):
+        two.system.write(other, head)
 
     assert [found.subject.value for found in two.match(graph=A)] == ["urn:1"]  # type: ignore[union-attr]
-    assert two.feed.read_head().sequence == 1
+    assert two.system.read_head().number == 1
 
 
 def test_racing_threads_of_two_nodes_win_each_number_once_and_lose_nothing(
@@ -89,28 +100,31 @@ def test_racing_threads_of_two_nodes_win_each_number_once_and_lose_nothing(
         thread.join()
 
     assert failed == []
-    assert count(empty) == 60
-    entries = pair[0].feed.list_entries(0)
-    assert [entry.sequence for entry in entries] == list(range(1, 61))
-    assert sorted(entry.told.subjects[0] for entry in entries) == sorted(
-        f"urn:{100 * place + number}" for place in range(4) for number in range(15)
-    )
+    assert count(empty) == pair[0].system.read_head().number == 60
 
 
 _WRITER = """
 import sys
+from memento.errors import LostTurn
 from memento.plugins.scale.endpoint import SparqlClient
 from memento.plugins.scale.remote import RemoteStore
 from memento.iris import IRI, MEM
 from memento.model import Change
 
-store = RemoteStore(SparqlClient(sys.argv[1], sys.argv[2]), lease_s=5)
-for number in range(20):
-    with store.turn:  # reads, decides and writes
+store = RemoteStore(SparqlClient(sys.argv[1], sys.argv[2]))
+done = 0
+while done < 20:
+    store.refresh(lambda known, head: None)  # reads, decides and writes
+    with store.attempt():
         [row] = store.client.select("SELECT ?n WHERE { GRAPH <urn:memento:data:a:n> { <urn:n> <urn:v> ?n } }")
         old = int(row["n"].value)
         graph = IRI("urn:memento:data:a:n")
-        store.apply(Change(((IRI("urn:n"), IRI("urn:v"), old + 1, graph),), ((IRI("urn:n"), IRI("urn:v"), old, graph),)))
+        change = Change(((IRI("urn:n"), IRI("urn:v"), old + 1, graph),), ((IRI("urn:n"), IRI("urn:v"), old, graph),))
+        try:
+            store.apply(change)
+            done += 1
+        except LostTurn:
+            continue
 store.close()
 """
 
@@ -142,110 +156,107 @@ class Dying(SparqlClient):
 LARGE = [quad(number) for number in range(5_000)]
 
 
-@pytest.mark.parametrize("steps", [0, 2, 4, 5, 7, 9])
-def test_a_large_write_of_a_node_that_dies_at_any_step_is_whole_or_not_there(empty: Server, steps: int) -> None:
+@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_a_large_write_is_one_update_of_the_endpoint(empty: Server, steps: int, is_cleared: bool) -> None:
     client = Dying(empty.query_url, empty.update_url)
-    one, two = RemoteStore(client, lease_s=0.2), empty.open("two", 0.2)
+    one, two = RemoteStore(client), empty.open()
     two.apply(Change((quad(9_999),)))
-    one.follow_feed()
+    one.refresh(lambda known, head: None)
     client.left = steps
-    with pytest.raises(GraphError):
-        one.extend([], ())  # nothing: takes no turn
-        one.apply(Change(tuple(LARGE), (quad(9_999),)))
-    followed: list[Entry] = []
-    two.on_follow = followed.extend
-    two.apply(Change((quad(8_888),)))
+    try:
+        if is_cleared:
+            adds = "".join(f"<{s}> <{p}> {ox.Literal(str(o))} <{g}> .\n" for s, p, o, g in LARGE).encode()
+            one.apply_delta(Delta(adds=adds, cleared=(A,)))
+        else:
+            one.apply(Change(tuple(LARGE), (quad(9_999),)))
+    except GraphError:
+        assert not steps
 
-    is_noted = any(entry.told.is_whole or len(entry.told.subjects) > 1_000 for entry in followed)
-    names = {value for _, _, value, _ in two.quads(A)}
-    everything = {f"text {number}" for number in range(5_000)}
-    assert names == ({*everything, "text 8888"} if is_noted else {"text 9999", "text 8888"})
-    assert is_noted or steps < 5
-    assert not any(entry.journal for entry in two.feed.list_entries(0))
+    assert texts(two) == (sorted(f"text {number}" for number in range(5_000)) if steps else ["text 9999"])
+    assert (len(two.system.read_owed(two.system.read_head().debts)[0]) > 1) == bool(steps)
     two.close()
 
 
-def test_a_portion_of_a_node_that_has_lost_its_turn_has_no_effect(pair: tuple[RemoteStore, RemoteStore]) -> None:
-    one, two = pair
-    two.apply(Change((quad(1),)))
-    one.follow_feed()
-    with pytest.raises(LostTurn), one.turn:  # and hangs
-        time.sleep(0.7)
-        two.apply(Change((quad(2),)))
-        one.apply(Change((quad(3),), (quad(1),)))
-
-    assert sorted(str(value) for _, _, value, _ in two.quads(A)) == ["text 1", "text 2"]
-    one.apply(Change((quad(3),), (quad(1),)))
-    assert sorted(str(value) for _, _, value, _ in two.quads(A)) == ["text 2", "text 3"]
-
-
-def test_a_turn_that_is_renewed_is_not_taken_over(empty: Server) -> None:
-    one, two = empty.open("one", 1.5), RemoteStore(empty.client(), node="two", lease_s=1.5, patience_s=4.0)
-    with one.turn:
-        stopped = threading.Event()
-
-        def renew() -> None:
-            while not stopped.wait(0.05):
-                one.turn.renew()
-
-        thread = threading.Thread(target=renew)
-        thread.start()
-        with pytest.raises(LostTurn, match="the node one"):
-            two.apply(Change((quad(2),)))
-        stopped.set()
-        thread.join()
-        one.apply(Change((quad(1),)))
-    two.apply(Change((quad(2),)))
-    one.close()
-    two.close()
-
-
-def test_what_others_wrote_is_followed_in_order_and_its_own_is_not(pair: tuple[RemoteStore, RemoteStore]) -> None:
-    one, two = pair
-    told: list[Entry] = []
-    two.on_follow = told.extend
-    one.apply(Change((quad(1),)))
-    one.apply(Change(((quad(2)[0], MEM.to, IRI("urn:end"), A),)))
-    assert two.writes == 0
-    assert two.follow_feed()
-    assert not two.follow_feed()
-    assert [entry.told.subjects for entry in told] == [("urn:1",), ("urn:2", "urn:end")]
-    assert two.writes == one.writes == 2
-    two.apply(Change((quad(3),)))
-    assert not two.follow_feed()
-    assert len(told) == 2
-
-
-def test_what_cannot_be_followed_is_tried_again_and_is_not_known_until_then(
+def test_an_operation_begins_only_after_what_it_has_seen_and_goes_on_while_what_it_removes_is_there(
     pair: tuple[RemoteStore, RemoteStore],
 ) -> None:
     one, two = pair
+    told = Told()
+    one.apply(Change((quad(1), quad(2), quad(3))))
+    two.refresh(told)
+    one.apply(Change((quad(4),)))
+    with two.attempt() as has_written:
+        with pytest.raises(LostTurn):
+            two.apply(Change((quad(5),)))
+        assert not has_written()
+        two.refresh(told)
+        two.apply(Change((quad(5),)))
+        one.refresh(told)
+        one.apply(Change((), (quad(1),)))
+        two.apply(Change((quad(6),), (quad(2),)))
+        one.refresh(told)
+        one.apply(Change((quad(7),)))
+        with pytest.raises(LostTurn, match="the same"):
+            two.apply(Change((quad(8),), (quad(1),)))
+        assert has_written()
+    assert texts(one) == [f"text {number}" for number in (3, 4, 5, 6, 7)]
+    told.numbers.clear()
+    two.refresh(told)
+    assert told.numbers == [6]  # though it wrote after most of them
+
+
+def test_a_node_is_told_that_others_have_written_and_not_of_its_own(pair: tuple[RemoteStore, RemoteStore]) -> None:
+    one, two = pair
+    told = Told()
+    one.apply(Change((quad(1),)))
+    one.apply(Change((quad(2),)))
+    assert two.writes == 0
+    two.refresh(told)
+    two.refresh(told)
+    assert told.numbers == [2] and two.writes == one.writes == 2
+    two.apply(Change((quad(3),)))
+    two.refresh(told)
+    assert told.numbers == [2]
+
+
+def test_what_could_not_be_dropped_is_not_known_until_it_is(pair: tuple[RemoteStore, RemoteStore]) -> None:
+    one, two = pair
     one.apply(Change((quad(1),)))
 
-    def fail(entries: object) -> None:
+    def fail(known: Head, head: Head) -> None:
         raise GraphError("no embedder")
 
-    two.on_follow = fail
     with pytest.raises(GraphError, match="no embedder"):
-        two.follow_feed()
-    with pytest.raises(GraphError, match="no embedder"):
-        two.apply(Change((quad(2),)))
+        two.refresh(fail)
     assert two.writes == 0
-    two.on_follow = lambda entries: None
-    two.apply(Change((quad(2),)))
-    assert two.writes == 2
+    two.refresh(Told())
+    assert two.writes == 1
 
 
-def test_a_node_that_is_far_behind_is_told_that_anything_may_have_changed(
-    pair: tuple[RemoteStore, RemoteStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, two = pair
-    monkeypatch.setattr(module, "KEPT", 5)
+def test_the_tokens_of_old_writes_go(pair: tuple[RemoteStore, RemoteStore], monkeypatch: pytest.MonkeyPatch) -> None:
+    one, _ = pair
+    monkeypatch.setattr(module, "_KEPT", 5)
     monkeypatch.setattr(module, "_TRIM_EVERY", 10)
     for number in range(10):
         one.apply(Change((quad(number),)))
-    assert two.changes(0) == [Entry(sequence=10, token=two.changes(9)[0].token, told=Told(is_whole=True))]
-    assert len(two.changes(6)) == 4
+    [row] = one.client.select(f"SELECT (COUNT(?n) AS ?c) {{ GRAPH <{SYSTEM}> {{ ?write <{SYSTEM}:number> ?n }} }}")
+    assert int(row["c"].value) == 6  # type: ignore[union-attr]
+
+
+def test_what_the_engine_does_not_have_yet_is_in_the_store(pair: tuple[RemoteStore, RemoteStore]) -> None:
+    one, two = pair
+    one.apply(Change((quad(1), (IRI("urn:2"), MEM.to, IRI("urn:end"), A))))
+    one.apply(Change(((IRI("urn:3"), MEM.name, "not indexed", IRI("urn:memento:data:local:x")),)))
+    debts = two.system.read_head().debts
+    nodes, graphs = two.system.read_owed(debts)
+    assert (sorted(nodes), graphs) == (["urn:1", "urn:2", "urn:end"], [A])
+    two.system.forgive(debts, [IRI("urn:1"), IRI("urn:2")])
+    assert two.system.read_owed(debts)[0] == ["urn:end"]
+    two.system.forgive(debts)
+    assert one.system.read_head().debts == frozenset()
+    one.system.owe("more", [IRI("urn:4")], [A])
+    assert two.system.read_owed(two.system.read_head().debts) == (["urn:4"], [A])
 
 
 class Silent(SparqlClient):
@@ -263,34 +274,57 @@ class Silent(SparqlClient):
 def test_a_write_whose_answer_did_not_come_is_looked_for_and_not_made_twice(empty: Server) -> None:
     client = Silent(empty.query_url, empty.update_url)
     store = RemoteStore(client)
-    with store.turn:
-        client.is_silent = True
-        store.apply(Change((quad(1),)))
-        assert store.writes == 1
-        client.is_lost = True
-        with pytest.raises(Unanswered):
-            store.apply(Change((quad(2),)))
-        client.is_silent = False
+    client.is_silent = True
+    store.apply(Change((quad(1),)))
+    assert store.writes == 1
+    client.is_lost = True
+    with pytest.raises(Unanswered):
+        store.apply(Change((quad(2),)))
+    client.is_silent = False
     store.apply(Change((quad(3),)))
-    assert sorted(str(value) for _, _, value, _ in store.quads(A)) == ["text 1", "text 3"]
+    assert texts(store) == ["text 1", "text 3"]
     store.close()
 
 
-def test_an_endpoint_that_was_put_back_to_an_earlier_state_is_looked_at_as_a_whole(
-    pair: tuple[RemoteStore, RemoteStore],
+@pytest.mark.parametrize("is_written", [False, True])
+def test_an_endpoint_that_was_put_back_to_an_earlier_state_is_noticed(
+    pair: tuple[RemoteStore, RemoteStore], is_written: bool
 ) -> None:
     one, two = pair
-    for number in range(3):
+    one.apply(Change((quad(1),)))
+    before = one.head
+    for number in (2, 3):
         one.apply(Change((quad(number),)))
-    two.follow_feed()
-    before = f"GRAPH <{FEED}> {{ <{FEED}> <{FEED}:head> 3 }}"
-    one.client.update(f"DELETE DATA {{ {before} }} ; INSERT DATA {{ {before.replace('> 3', '> 1')} }}")
-    followed: list[Entry] = []
-    two.on_follow = followed.extend
+    two.refresh(Told())
+    old, new = (
+        f"GRAPH <{SYSTEM}> {{ <{SYSTEM}> <{SYSTEM}:number> {head.number} ; <{SYSTEM}:token> '{head.token}' }}"
+        for head in (one.head, before)
+    )
+    later = (
+        f"DELETE {{ GRAPH <{SYSTEM}> {{ ?w ?p ?o }} }} WHERE {{ GRAPH <{SYSTEM}> {{ ?w <{SYSTEM}:number> ?n ; ?p ?o }} "
+    )
+    later += f"FILTER (?w != <{SYSTEM}> && ?n > 1) }}"
+    one.client.update(f"DELETE DATA {{ {old} }} ; INSERT DATA {{ {new} }} ; {later}")
+    other = RemoteStore(one.client)
+    for number in range(2 * is_written):
+        other.apply(Change((quad(7 + number),)))
+    told = Told()
+    assert not two.system.is_after(two.system.read_head(), two.head)
+    assert two.system.is_after(two.system.read_head(), before)
+    two.refresh(told)
+    assert told.numbers == [3 if is_written else 1]
+    two.apply(Change((quad(9),)))
+    assert two.writes == told.numbers[0] + 1
 
-    two.apply(Change((quad(7),)))
-    assert [(entry.sequence, entry.told.is_whole, entry.told.graphs) for entry in followed] == [(1, True, ())]
-    assert two.writes == 2
+
+def test_what_an_earlier_version_kept_in_the_system_graph_goes(empty: Server) -> None:
+    client = empty.client()
+    client.update(f'INSERT DATA {{ GRAPH <{SYSTEM}> {{ <{SYSTEM}> <{SYSTEM}:head> 7 ; <{SYSTEM}:lease> "" }} }}')
+    store = RemoteStore(client)
+    assert store.writes == 0
+    [row] = client.select(f"SELECT (COUNT(*) AS ?n) {{ GRAPH <{SYSTEM}> {{ ?s ?p ?o }} }}")
+    assert int(row["n"].value) == 4  # type: ignore[union-attr]
+    store.close()
 
 
 def test_a_blank_node_that_was_written_at_the_endpoint_is_read_and_not_taken_out(empty: Server) -> None:
@@ -303,27 +337,14 @@ def test_a_blank_node_that_was_written_at_the_endpoint_is_read_and_not_taken_out
     store.close()
 
 
-def test_the_graph_of_the_feed_is_no_callers(pair: tuple[RemoteStore, RemoteStore]) -> None:
+def test_the_system_graph_is_no_callers(pair: tuple[RemoteStore, RemoteStore]) -> None:
     one, _ = pair
     one.apply(Change((quad(1),)))
-    assert one.select("search/statements", [FEED], node=FEED) == []
-    assert list(one.match(FEED)) == []
+    assert one.select("search/statements", [SYSTEM], node=SYSTEM) == []
+    assert list(one.match(SYSTEM)) == []
     assert one.graphs() == [A]
     with pytest.raises(GraphError, match="named graphs alone"):
-        one.apply(Change(((FEED, MEM.name, "x", FEED),)))
-
-
-def test_a_node_that_starts_finishes_what_a_dead_one_has_entered_last(empty: Server) -> None:
-    client = Dying(empty.query_url, empty.update_url)
-    one = RemoteStore(client, lease_s=0.2)
-    client.left = 7
-    with pytest.raises(GraphError):
-        one.apply(Change(tuple(LARGE)))
-    fresh = empty.open("fresh", 0.2)
-    fresh.apply(Change((quad(8_888),)))
-
-    assert len(list(fresh.quads(A))) == 5_001
-    fresh.close()
+        one.apply(Change(((SYSTEM, MEM.name, "x", SYSTEM),)))
 
 
 class Cutting(BaseHTTPRequestHandler):
@@ -359,7 +380,7 @@ def test_an_answer_that_is_cut_off_is_an_error(empty: Server) -> None:
             client.ask("ASK {}")
         client.close()
         empty.open().close()
-        deaf = RemoteStore(SparqlClient(empty.query_url, url), patience_s=0.2)
+        deaf = RemoteStore(SparqlClient(empty.query_url, url))
         with pytest.raises(GraphError, match=r"does not make them: check store\.update_url"):
             deaf.apply(Change((quad(1),)))
         deaf.close()
