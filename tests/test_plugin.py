@@ -33,6 +33,7 @@ from memento.plugins.lab import plugin as lab
 from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
 from memento.plugins.living.strength import archive_memories
+from memento.plugins.published import plugin as published
 from memento.plugins.scale import plugin as scale
 from memento.plugins.scale.settings import StoreSettings
 from memento.python import Memento
@@ -206,9 +207,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
         unknown.exit_code == 2
-        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living, scale" in unknown.output
+        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living, published, scale"
+        in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on", "on"]
+    assert [row["state"] for row in json.loads(back.output)] == ["on"] * 7
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -299,6 +301,9 @@ CLASHES = {
         "lance",
         "settings.load(None, {'MEMENTO_INDEX_KIND': 'x'})",
     ),
+    "engines={'hybrid': 'x'}": ("engines", "Memento", "hybrid", "settings.Settings() and settings.list_engines()"),
+    "engines={'published': 'x'}": ("engines", "the plug-in published", "published", "settings.load(None, {})"),
+    "profiles={'seed': 'x'}": ("profiles", "the plug-in published", "seed", "settings.load(None, {}, profile='seed')"),
     "settings={'store': 'x'}": ("settings", "the plug-in scale", "store", "settings.Settings()"),
     "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
@@ -444,6 +449,58 @@ def test_a_plugin_opens_a_store_and_an_index_in_place_of_ours(tmp_path: Path) ->
     )
 
 
+ALPHABET = """
+from memento.model import Scored
+from memento.plugin import Plugin
+
+plugin = Plugin(
+    name="alphabet",
+    summary="What was noted last comes first.",
+    engines={"newest": "alphabet_8:rank_newest"},
+    profiles={"last": "alphabet_8:LAST"},
+)
+
+LAST = {"land": {"engine": "newest"}, "distill": {"top_k": 2}, "gate": {"on": False}}
+
+def rank_newest(question, k, query, stores, settings, watch):
+    nodes = question.view.visible.nonzero()[0].tolist()[::-1]
+    return [Scored(node, 1.0, "newest") for node in nodes[:k]], len(nodes)
+"""
+
+RANK = """
+import json
+from memento.errors import SettingsError
+from memento.settings import list_engines, load, with_profile, without_plugins
+from memento.testing import SMALL, memory
+
+with memory(plugins=["alphabet"]) as memento:
+    for text in ("I like tea.", "I like coffee.", "I like water."):
+        memento.note(text)
+    found = [[one.content for one in memento.recall("tea?", **how).memories] for how in ({"profile": "last"}, {"engine": "newest"})]
+found.append([*list_engines()])
+found.append(load(None, {"MEMENTO_LAND_ENGINE": "newest"}).land.engine)
+try:
+    with_profile(without_plugins(SMALL, ["alphabet"]), "last")
+except SettingsError as error:
+    found.append(str(error))
+print(json.dumps(found))
+"""
+
+
+def test_a_plugin_ranks_in_its_own_way_and_has_a_profile(tmp_path: Path) -> None:
+    install(tmp_path, "alphabet", ALPHABET)
+    done = run(RANK, tmp_path)
+    assert done.returncode == 0, done.stderr
+    by_profile, by_engine, engines, chosen, refused = json.loads(done.stdout.splitlines()[-1])
+
+    assert by_profile == ["I like water.", "I like coffee."]
+    assert by_engine[0] == "I like water."
+    assert {"newest", "published", "signals", "hybrid"} <= {*engines} and chosen == "newest"
+    assert refused == (
+        "the profile last needs the plug-in alphabet, which is switched off: `memento plugins --on alphabet` switches it on"
+    )
+
+
 def test_without_scale_its_options_and_settings_are_gone_and_its_store_is_refused(tmp_path: Path) -> None:
     off = {"MEMENTO_PLUGINS_OFF": "scale"}
 
@@ -558,7 +615,9 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living, scale))}
+    ours = {
+        one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living, published, scale))
+    }
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -573,7 +632,7 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
     assert check_plugin("tides") == [
-        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living, scale"
+        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living, published, scale"
     ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

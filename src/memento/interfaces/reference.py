@@ -73,7 +73,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
     {"settings": "the settings", "model": "the data types"},
     {
         "ports": "the protocols that backends implement",
-        "rank": "fusion, MMR, graph walks, strength formulas",
+        "rank": "fusion, graph walks, strength formulas",
         "text": "language analysis",
         "operations": "every operation, declared once",
     },

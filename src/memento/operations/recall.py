@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
+from memento import plugin
 from memento.operations.base import Alone, Filtered, Instant, Interface, Iri, Limit, Offset, Operation, Text
+from memento.settings import MODES, list_engines
 
 if TYPE_CHECKING:
     from memento import model
 
 GROUP = "graphs"
+
+_ENGINES = [name for name in list_engines() if name not in MODES]
 
 AsOf = Annotated[Instant, Meta(description="what was true at this time, instead of now")]
 BelievedAt = Annotated[Instant, Meta(description="what Memento believed at this time, instead of now")]
@@ -48,7 +52,9 @@ class Recall(Filtered["model.Recollection"], frozen=True):
     profile: (
         Annotated[
             str,
-            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half", "living"]}),
+            Meta(
+                description="retrieval settings by name", extra_json_schema={"enum": [*plugin.name_owners("profiles")]}
+            ),
         ]
         | None
     ) = None
@@ -57,7 +63,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
             str,
             Meta(
                 description="how to rank; default the engine of the profile, else the setting `land.engine`",
-                extra_json_schema={"enum": ["signals", "ppr", "spread", "hops", "published"]},
+                extra_json_schema={"enum": _ENGINES},
             ),
         ]
         | None
@@ -68,7 +74,7 @@ class Recall(Filtered["model.Recollection"], frozen=True):
             Meta(
                 description="rank by one plain search instead of an engine: by meaning, by words, or 70/30 by both; returns the "
                 "best k, relevant or not, unless `gate` is true",
-                extra_json_schema={"enum": ["vector", "keyword", "hybrid"]},
+                extra_json_schema={"enum": [*MODES]},
             ),
         ]
         | None
