@@ -26,6 +26,7 @@ from memento.operations import Operation
 from memento.plugin import Plugin
 from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.guard import plugin as guard
 from memento.plugins.intake import plugin as intake
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
@@ -42,6 +43,7 @@ from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
 from plugins.cases.calls import CALLS as CASE_CALLS
+from plugins.guard.calls import CALLS as GUARD_CALLS
 from plugins.intake.calls import CALLS as INTAKE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.lab.calls import CALLS as LAB_CALLS
@@ -115,6 +117,11 @@ def prepare_scale(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in SCALE_CALLS.values()]
 
 
+def prepare_guard(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in GUARD_CALLS.values()]
+
+
 def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     sample = make_sample(memento, "main", memento.datadir.path.parent)
     return [call(sample, "main") for call in CASE_CALLS.values()]
@@ -127,6 +134,7 @@ def prepare_intake(memento: Memento) -> list[Operation[Any]]:
 
 def test_ours_are_good_plugins() -> None:
     assert check_plugin("cases", prepare_cases) == []
+    assert check_plugin("guard", prepare_guard) == []
     assert check_plugin("intake", prepare_intake) == []
     assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
@@ -207,10 +215,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
         unknown.exit_code == 2
-        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living, published, scale"
+        and "there is no plug-in 'tides': there are cases, guard, intake, keys, lab, living, published, scale"
         in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on"] * 7
+    assert [row["state"] for row in json.loads(back.output)] == ["on"] * 8
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -616,7 +624,9 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
     ours = {
-        one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living, published, scale))
+        one
+        for one in names
+        if any(getattr(of, one) for of in (cases, guard, intake, keys, lab, living, published, scale))
     }
     used = ours | set(json.loads(run(program, sample).stdout))
 
@@ -632,7 +642,7 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
     assert check_plugin("tides") == [
-        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living, published, scale"
+        "there is no plug-in 'tides': install it; there are cases, guard, intake, keys, lab, living, published, scale"
     ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

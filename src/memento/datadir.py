@@ -237,10 +237,6 @@ class DataFolder:
         return self.path / "checkpoints"
 
     @property
-    def sync(self) -> Path:
-        return self.path / "sync.sqlite"
-
-    @property
     def redactions(self) -> Path:
         return self.work / "redactions.json"
 

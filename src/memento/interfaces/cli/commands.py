@@ -249,7 +249,6 @@ BY_HAND: dict[str, str] = {
             "rebuild",
             "upgrade",
             "migrate",
-            "sync",
             "manifest",
         )
     },
