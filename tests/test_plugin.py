@@ -27,6 +27,7 @@ from memento.plugin import Plugin
 from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
 from memento.plugins.guard import plugin as guard
+from memento.plugins.guard.settings import EncryptionSettings
 from memento.plugins.intake import plugin as intake
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
@@ -38,7 +39,7 @@ from memento.plugins.published import plugin as published
 from memento.plugins.scale import plugin as scale
 from memento.plugins.scale.settings import StoreSettings
 from memento.python import Memento
-from memento.settings import groups, load, without_plugins
+from memento.settings import groups, load, with_key_file, without_plugins
 from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
@@ -309,6 +310,12 @@ CLASHES = {
         "lance",
         "settings.load(None, {'MEMENTO_INDEX_KIND': 'x'})",
     ),
+    "protects={'encryption.json': 'x'}": (
+        "protects",
+        "the plug-in guard",
+        "encryption.json",
+        "plugin.name_owners('protects')",
+    ),
     "engines={'hybrid': 'x'}": ("engines", "Memento", "hybrid", "settings.Settings() and settings.list_engines()"),
     "engines={'published': 'x'}": ("engines", "the plug-in published", "published", "settings.load(None, {})"),
     "profiles={'seed': 'x'}": ("profiles", "the plug-in published", "seed", "settings.load(None, {}, profile='seed')"),
@@ -455,6 +462,96 @@ def test_a_plugin_opens_a_store_and_an_index_in_place_of_ours(tmp_path: Path) ->
     assert refused == (
         "store.kind = 'fleeting' needs the plug-in fleeting, which is switched off: `memento plugins --on fleeting` switches it on"
     )
+
+
+TIN = """
+from memento.errors import SettingsError
+from memento.plugin import Plugin
+
+plugin = Plugin(name="tin", summary="Folders in a tin.", protects={"tin.json": "tin_3:open_tin"})
+
+def open_tin(datadir, settings, opens):
+    print("looks into", datadir.path.name, opens)
+    if (datadir.path / "tin.json").is_file():
+        raise SettingsError("the tin is closed")
+"""
+
+OPEN = """
+import json, sys
+from pathlib import Path
+from memento.access import unlock_folder
+from memento.datadir import DataFolder, find_protector
+from memento.errors import InputError, SettingsError
+from memento.graph.backups import copy_backup
+from memento.testing import SMALL, memory
+
+def try_folder(name, plugins):
+    try:
+        with memory(plugins=plugins, folder=Path(sys.argv[1], name)) as memento:
+            memento.note("I like tea.")
+            return len(memento.list())
+    except SettingsError as error:
+        return str(error)
+
+closed = Path(sys.argv[1], "closed")
+closed.mkdir()
+(closed / "tin.json").write_text("{}")
+found = [try_folder("open", ["tin"]), try_folder("closed", ["tin"]), try_folder("closed", [])]
+try:
+    copy_backup(closed, Path(sys.argv[1], "copy"), None)
+except InputError as error:
+    found.append(str(error))
+unlock_folder(DataFolder(Path(sys.argv[1], "open")), SMALL, opens=False)
+print(json.dumps([*found, find_protector(closed), sorted(path.name for path in closed.iterdir())]))
+"""
+
+
+def test_a_plugin_protects_a_folder_which_is_refused_while_it_is_off(tmp_path: Path) -> None:
+    install(tmp_path, "tin", TIN)
+    done = run(f"import sys; sys.argv.append({str(tmp_path)!r})\n{OPEN}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    *looks, found = done.stdout.splitlines()
+    opened, closed, off, backup, protector, files = json.loads(found)
+
+    assert looks == ["looks into open True", "looks into closed True", "looks into open False"]
+    assert (opened, closed, protector) == (1, "the tin is closed", "tin")
+    assert off.endswith(
+        "closed needs the plug-in tin, which is switched off: `memento plugins --on tin` switches it on"
+    )
+    assert "is encrypted: restore it into an encrypted folder" in backup
+    assert set(files) <= {"tin.json", "memento.lock"}
+
+
+def test_without_guard_an_encrypted_folder_is_refused_and_its_commands_and_settings_are_gone(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("a key for the tests of plug-ins")
+    key.chmod(0o600)
+    home, off = tmp_path / "home", {"MEMENTO_PLUGINS_OFF": "guard", "MEMENTO_EMBEDDING_MODEL": "trigram"}
+
+    def invoke(*words: str) -> Any:
+        return CliRunner().invoke(main, ["--home", str(home), *words], env=off)
+
+    sealed = with_key_file(SMALL, key)
+    with memory(plugins=["guard"], folder=home, configured=sealed) as memento:
+        memento.note("I like tea.")
+    before = {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}
+    needs = "needs the plug-in guard, which is switched off: `memento plugins --on guard` switches it on"
+    refused = [invoke("recall", "tea"), invoke("token", "list"), invoke("restore", str(tmp_path))]
+
+    assert [one.exit_code for one in refused] == [2, 2, 2], [one.output for one in refused]
+    assert all(needs in " ".join(one.output.split()) for one in refused)
+    assert {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()} == before
+    assert "key file" in invoke("--key-file", str(key), "list").output
+    for words in (("store", "encrypt"), ("store", "decrypt"), ("store", "reencrypt"), ("sync",)):
+        assert invoke(*words, "--help").exit_code == 2
+    assert [field.name for field in fields(load(None, off).encryption)] == ["on"]
+    with (
+        pytest.raises(SettingsError, match=needs),
+        memory(configured=replace(SMALL, encryption=EncryptionSettings(on=True))),
+    ):
+        pass
+    with memory(plugins=["guard"], folder=home, configured=sealed) as memento:
+        assert [one.content for one in memento.list()] == ["I like tea."]
 
 
 ALPHABET = """

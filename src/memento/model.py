@@ -1868,19 +1868,6 @@ class Migrated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Converted:
-    """
-    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which files or
-    folders in it were not.
-    """
-
-    folder: str
-    encrypted: bool
-    backups: int
-    left: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """A restored backup: which one, its contents in numbers, and where the previous memory is kept."""
 

@@ -36,6 +36,7 @@ Kind = Literal[
     "before_write",
     "infers",
     "settings",
+    "protects",
     "stores",
     "indexes",
     "engines",
@@ -80,6 +81,8 @@ class Plugin:
     """The function that returns what is inferred for a reader, and from what: `service.context.Infer`."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """For each group of settings, the dataclass that declares them; one that extends a group of Memento's has its name."""
+    protects: Mapping[str, str] = field(default_factory=dict)
+    """For each file by which a data folder or a backup is known to be protected, the function that unlocks it: `access.Unlock`."""
     stores: Mapping[str, str] = field(default_factory=dict)
     """For each value of `store.kind`, the function that opens a memory over that store: `backends.OpenStore`."""
     indexes: Mapping[str, str] = field(default_factory=dict)

@@ -700,17 +700,9 @@ class CheckpointsSettings:
 
 @dataclass(frozen=True, slots=True)
 class EncryptionSettings:
+    """Whether the data folder must be encrypted; the plug-in that does it extends this class by the settings of its own."""
+
     on: bool = knob(False, "require the data folder to be encrypted, as by `memento serve --encrypted`")
-    key: str = knob(
-        "",
-        "the key that opens the data folder: at least 16 characters; never put it into a file of the folder",
-        secret=True,
-    )
-    key_file: str = knob("", "a file that contains the key, readable by its owner alone")
-    memory: str = knob(
-        "/dev/shm",
-        "a folder of an in-memory file system, which holds an encrypted folder in plain text while it is open",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -737,7 +729,7 @@ class PluginsSettings:
         return frozenset(name.strip() for name in self.off.split(",") if name.strip())
 
 
-EXTENDED: Mapping[str, type] = {"store": StoreSettings, "index": IndexSettings}
+EXTENDED: Mapping[str, type] = {"store": StoreSettings, "index": IndexSettings, "encryption": EncryptionSettings}
 """The groups that a plug-in may extend, by a class of the same name in its `settings` that is derived from theirs."""
 
 
@@ -782,7 +774,7 @@ class Settings:
     server: ServerSettings = ServerSettings()
     manifest: ManifestSettings = ManifestSettings()
     checkpoints: CheckpointsSettings = CheckpointsSettings()
-    encryption: EncryptionSettings = EncryptionSettings()
+    encryption: EncryptionSettings = field(default_factory=partial(extend_group, "encryption"))
     telemetry: TelemetrySettings = TelemetrySettings()
     store: StoreSettings = field(default_factory=partial(extend_group, "store"))
     proxy: ProxySettings = ProxySettings()
@@ -959,7 +951,7 @@ def check_settings(settings: Settings) -> Settings:
     _check_proxy(settings.proxy)
     _check_capture(settings.capture)
     for name, group in groups(settings):
-        if name in EXTENDED:
+        if name in ("store", "index"):
             find_provider(settings, name)
         if check := getattr(group, "check", None):
             check(settings)
@@ -1155,7 +1147,11 @@ def without_plugins(settings: Settings, names: Collection[str]) -> Settings:
     owners = plugin.name_owners("settings")
     kept = {group: value for group, value in settings.plugged.items() if owners[group] not in names}
     silent = {name: 0.0 for name, of in plugin.name_owners("signals").items() if of in names}
-    own = {name: own(getattr(settings, name).kind) for name, own in EXTENDED.items() if owners.get(name) in names}
+    own = {
+        name: own(**{item.name: getattr(getattr(settings, name), item.name) for item in fields(own)})
+        for name, own in EXTENDED.items()
+        if owners.get(name) in names
+    }
     known = {item.name for item in fields(settings.signals)}
     return replace(
         settings,
@@ -1285,6 +1281,16 @@ def with_engine(settings: Settings, engine: str) -> Settings:
     """Return a copy in which `engine` ranks; raise as `require_engine`."""
     require_engine(settings, engine)
     return replace(settings, land=replace(settings.land, engine=engine))
+
+
+def with_key_file(settings: Settings, key_file: str | Path) -> Settings:
+    """Return a copy in which a file has the key of the data folder; raise `SettingsError` if no plug-in takes a key."""
+    if "key_file" not in knobs(settings.encryption):
+        raise SettingsError(
+            f"the key file {key_file} opens nothing: no plug-in that encrypts data folders is switched on; `memento plugins` lists "
+            "them"
+        )
+    return replace(settings, encryption=replace(settings.encryption, key="", key_file=str(key_file)))  # type: ignore[call-arg]
 
 
 def home_and_namespace() -> tuple[str | None, str | None]:

@@ -66,7 +66,6 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "assets": "packaged files",
         "breaker": "a circuit breaker",
         "network": "outgoing connections, checked first",
-        "vault": "the encrypted data folder: keys, encrypted files, the journal",
         "worker": "background work",
         "plugin": "finds plug-ins, and says what one may add",
     },

@@ -264,7 +264,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
                     chosen.folder.path,
                     _absolute_path(folder),
                     wait_s=configured.server.lock_wait_s,
-                    encryption=configured.encryption,
+                    configured=configured,
                     progress=progress,
                 )
             )

@@ -1,4 +1,4 @@
-"""What an exchange between machines did."""
+"""What an exchange between machines did, and what a conversion of a data folder did."""
 
 from __future__ import annotations
 
@@ -26,3 +26,16 @@ class Synced:
     joined: bool = False
     redacted: Mapping[str, int] = field(default_factory=dict)
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """
+    A data folder that was encrypted or decrypted, or has a new key: how many backups were converted with it, and which files or
+    folders in it were not.
+    """
+
+    folder: str
+    encrypted: bool
+    backups: int
+    left: tuple[str, ...] = ()
