@@ -65,23 +65,18 @@ class Journal(Protocol):
 
     def segments(self) -> list[Path]:
         """List its files, oldest first."""
-        ...
 
     def read_entries(self) -> Iterator[bytes]:
         """Yield every complete entry that the archive does not contain; raise `Damaged` if one was changed or is missing."""
-        ...
 
     def recording(self, entry: bytes | None = None) -> AbstractContextManager[Callable[[bytes], None]]:
         """Write an entry before the block, and remove it if the block raises; without an entry, write what the block passes."""
-        ...
 
     def end_segment(self) -> int:
         """Start a new file for later writes; return the number of the last record before it."""
-        ...
 
     def skip(self) -> int:
         """Number later writes after everything on disk, readable or not; return the last number before them."""
-        ...
 
 
 class Vault(Protocol):
@@ -95,39 +90,30 @@ class Vault(Protocol):
 
     def fill_folder(self, again: bool = False) -> None:
         """Fill the folder in memory from the archive, once; with `again` after its files were lost or fell behind the journal."""
-        ...
 
     def seal(self, paths: Iterable[Path], sequence: int) -> None:
         """Seal the memory as it was after a given write, and delete the journal up to it."""
-        ...
 
     def is_sound(self) -> bool:
         """Tell whether the archive can be read to its end."""
-        ...
 
     def copy_to(self, folder: Path) -> None:
         """Copy the sealed memory on disk to another folder, which the same key opens."""
-        ...
 
     def seal_file(self, path: Path, data: bytes, purpose: str) -> None:
         """Write a sealed file, replacing an existing one."""
-        ...
 
     def open_file(self, path: Path, purpose: str) -> bytes:
         """Read a sealed file; raise `Damaged` if it was not sealed for that purpose or was changed, and `OSError`."""
-        ...
 
     def seal_backup(self, plain: Path, backup: Path) -> None:
         """Seal the files of a plain backup into an existing folder, with what is needed to open them elsewhere."""
-        ...
 
     def open_backup(self, backup: Path, folder: Path) -> None:
         """Write the files of a sealed backup into a new folder; raise `InputError` if its key is another one, or it is damaged."""
-        ...
 
     def close(self) -> None:
         """Delete the folder in memory. You may call this twice."""
-        ...
 
 
 def find_protector(folder: Path) -> str:

@@ -408,17 +408,39 @@ def prepare_import(
     checked = (
         list(dict.fromkeys(iri for iri, graph in found.fresh if kind_of(graph) != "data")) if document.check else []
     )
-    texts = sum(1 for _ in iterate_nodes(found))
+    check_and_embed(found, checked, real, scope, document.name, parts, progress)
+    return found
+
+
+def check_and_embed(
+    found: PreparedImport,
+    checked: Sequence[IRI],
+    real: Store,
+    scope: Scope,
+    name: str,
+    parts: Backends,
+    progress: Progress | None,
+) -> None:
+    """
+    Validate what is staged beside what is in a store, and embed what has no vectors; do not change the store.
+
+    Args:
+        checked: the nodes that must fit the shapes.
+        name: what errors call what is staged.
+
+    Raises:
+        InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
+    """
+    texts = sum(1 for _ in _iterate_nodes(found))
 
     def report(done: int) -> None:
         if progress:
             progress(done, len(checked) + texts)
 
-    check_shapes(found, checked, real, scope, document.name, report)
-    check_indexable(found, parts, document.name)
-    found.vectors.put(iterate_nodes(found), lambda done: report(len(checked) + done))
-    found.vectors.put_states(read_states(found))
-    return found
+    _check_shapes(found, checked, real, scope, name, report)
+    _check_indexable(found, parts, name)
+    found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
+    found.vectors.put_states(_read_states(found))
 
 
 def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token: str) -> Merged:
@@ -567,7 +589,7 @@ def _is_elsewhere(real: Store, subject: IRI, graph: IRI) -> bool:
     return any(name != graph and name.startswith((_MEMORIES, _SELVES, CASES)) for name in names)
 
 
-def check_shapes(
+def _check_shapes(
     prepared: PreparedImport,
     subjects: Sequence[IRI],
     real: Store,
@@ -585,7 +607,7 @@ def check_shapes(
         raise ShapeViolation(f"{name} was not taken: {' '.join(said[:_SHOWN])}{more}", "\n".join(said))
 
 
-def check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> None:
+def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> None:
     """Raise `InputError` if the indexes cannot accept what is new, because they would then lack the rest."""
     records = (
         Record(subject, graph, prepared.staged.describe(subject))
@@ -634,7 +656,7 @@ def _take_in(portion: Sequence[Record], like: Indexes) -> None:
         indexes.file.close()
 
 
-def iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
+def _iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
     """Yield the searchable nodes that are new, or about which something new is stated; anchors first."""
     for kind in (MEM.Entity, MEM.User, MEM.Memory):
         for subject, graph in prepared.staged.list_of_type(kind):
@@ -642,7 +664,7 @@ def iterate_nodes(prepared: PreparedImport) -> Iterator[Record]:
                 yield Record(subject, graph, prepared.staged.describe(subject))
 
 
-def read_states(prepared: PreparedImport) -> dict[IRI, str]:
+def _read_states(prepared: PreparedImport) -> dict[IRI, str]:
     """Return the task of each new case and each new look-up."""
     found = {}
     for kind in (MEM.Case, MEM.CaseRetrieval):

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
 
 import numpy as np
 
@@ -253,7 +252,7 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
     def read_contents(nodes: Sequence[int]) -> dict[int, str]:
         ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
         rows = stores.graph.select("search/texts", query.scope.readable, memory=[*ids]) if ids else []
-        return {ids[cast(IRI, row["memory"])]: str(row["content"]) for row in rows}
+        return {ids[row["memory"]]: str(row["content"]) for row in rows}
 
     return read_contents
 

@@ -8,15 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
-from memento.archive.exchange import (
-    PreparedImport,
-    VectorStaging,
-    check_indexable,
-    check_shapes,
-    iterate_nodes,
-    kind_of,
-    read_states,
-)
+from memento.archive.exchange import PreparedImport, VectorStaging, check_and_embed, kind_of
 from memento.backends import Backends
 from memento.graph.store import Delta, Store, graph_of, serialise_quads
 from memento.graph.terms import to_quads
@@ -72,17 +64,8 @@ def prepare_merge(
         *(_subject_of(quad) for quad in removes),
     ]
     checked = list(dict.fromkeys(iri for iri in touched if not iri.startswith("_:")))
-    texts = sum(1 for _ in iterate_nodes(found))
-
-    def report(done: int) -> None:
-        if progress:
-            progress(done, len(checked) + texts)
-
     left = cast(Store, Without(real, removes)) if removes else real
-    check_shapes(found, checked, left, scope, name, report)
-    check_indexable(found, parts, name)
-    found.vectors.put(iterate_nodes(found), lambda done: report(len(checked) + done))
-    found.vectors.put_states(read_states(found))
+    check_and_embed(found, checked, left, scope, name, parts, progress)
     return found
 
 

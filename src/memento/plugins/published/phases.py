@@ -76,7 +76,7 @@ def anchor(
     rows = graph.select("plugins/published/anchor", readable, memory=view.iris([seed.item for seed in seeds]))
     seeds_about: dict[int, set[int]] = defaultdict(set)
     for row in rows:
-        memory, entity = (view.indexes.nodes.find(cast(IRI, row[name])) for name in ("memory", "anchor"))
+        memory, entity = (view.indexes.nodes.find(row[name]) for name in ("memory", "anchor"))
         if memory is not None and entity is not None and (settings.user or row["anchor"] != user):
             seeds_about[entity].add(memory)
     entities = [entity for entity, about in seeds_about.items() if len(about) >= settings.min_memories]
