@@ -1073,7 +1073,7 @@ class GraphsMethods:
 
         Args:
             document: the triples
-            graph: its IRI; default the graph of the namespace
+            graph: its IRI; the graph of memories is only replaced if you name it
             media: of the document: Turtle, N-Triples, RDF/XML, JSON-LD, N3, or TriG and N-Quads of one graph
             namespace: the namespace; default that of the caller
 
