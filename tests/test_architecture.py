@@ -77,7 +77,10 @@ def test_a_file_says_first_what_comes_out_of_it(path: Path) -> None:
         ("pyoxigraph", {"graph", "sparql", "plugins"}),  # plugins: the terms of a store behind an endpoint
         ("pyshacl", {"graph"}),
         ("rdflib", {"graph", "plugins"}),
-        ("sqlite3", {"search", "interfaces"}),  # web: the blocks of the proxy, which no index knows
+        (
+            "sqlite3",
+            {"search", "interfaces", "plugins"},
+        ),  # web: the blocks of the proxy; plugins: what machines know of others
         ("sentence_transformers", {"search"}),
         ("onnxruntime", {"search"}),
         ("torch", {"search", "plugins"}),

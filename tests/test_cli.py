@@ -449,12 +449,12 @@ def test_what_is_wrong_is_said_in_one_line(words: list[str], code: int, named: s
 
 def test_an_unknown_setting_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MEMENTO_COLOUR", "red")
-    (tmp_path / "memento.toml").write_text("[fusion]\nvector_weight = 0.5\n")
+    (tmp_path / "memento.toml").write_text("[words]\nk1 = 0.5\n")
     done = CliRunner().invoke(main, ["status", "--home", str(tmp_path)])
 
     assert done.exit_code == 0, done.output
     [warning] = [line for line in done.stderr.splitlines() if "no such setting" in line]
-    assert "MEMENTO_COLOUR" in warning and "vector_weight of [fusion]" in warning and "`memento config show`" in warning
+    assert "MEMENTO_COLOUR" in warning and "k1 of [words]" in warning and "`memento config show`" in warning
 
 
 def test_a_failure_that_is_not_the_callers_exits_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from memento.operations import Operation
 from memento.plugin import Plugin
 from memento.plugins.cases import plugin as cases
 from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.guard import plugin as guard
+from memento.plugins.guard.settings import EncryptionSettings
 from memento.plugins.intake import plugin as intake
 from memento.plugins.keys import plugin as keys
 from memento.plugins.keys.settings import KeysSettings
@@ -33,14 +35,16 @@ from memento.plugins.lab import plugin as lab
 from memento.plugins.living import operations
 from memento.plugins.living import plugin as living
 from memento.plugins.living.strength import archive_memories
+from memento.plugins.published import plugin as published
 from memento.plugins.scale import plugin as scale
 from memento.plugins.scale.settings import StoreSettings
 from memento.python import Memento
-from memento.settings import groups, load, without_plugins
+from memento.settings import groups, load, with_key_file, without_plugins
 from memento.testing import SMALL, check_plugin, memory
 from memento.time import now
 from operations.samples import make_sample
 from plugins.cases.calls import CALLS as CASE_CALLS
+from plugins.guard.calls import CALLS as GUARD_CALLS
 from plugins.intake.calls import CALLS as INTAKE_CALLS
 from plugins.keys.calls import CALLS as KEY_CALLS
 from plugins.lab.calls import CALLS as LAB_CALLS
@@ -114,6 +118,11 @@ def prepare_scale(memento: Memento) -> list[Operation[Any]]:
     return [call(sample, "main") for call in SCALE_CALLS.values()]
 
 
+def prepare_guard(memento: Memento) -> list[Operation[Any]]:
+    sample = make_sample(memento, "main", memento.datadir.path.parent)
+    return [call(sample, "main") for call in GUARD_CALLS.values()]
+
+
 def prepare_cases(memento: Memento) -> list[Operation[Any]]:
     sample = make_sample(memento, "main", memento.datadir.path.parent)
     return [call(sample, "main") for call in CASE_CALLS.values()]
@@ -126,6 +135,7 @@ def prepare_intake(memento: Memento) -> list[Operation[Any]]:
 
 def test_ours_are_good_plugins() -> None:
     assert check_plugin("cases", prepare_cases) == []
+    assert check_plugin("guard", prepare_guard) == []
     assert check_plugin("intake", prepare_intake) == []
     assert check_plugin("lab", prepare_lab) == []
     assert check_plugin("living", prepare_living) == []
@@ -206,9 +216,10 @@ def test_the_settings_file_switches_a_plugin_off(tmp_path: Path) -> None:
     assert "expressions" not in listed.output and "cases" in listed.output
     assert (
         unknown.exit_code == 2
-        and "there is no plug-in 'tides': there are cases, intake, keys, lab, living, scale" in unknown.output
+        and "there is no plug-in 'tides': there are cases, guard, intake, keys, lab, living, published, scale"
+        in unknown.output
     )
-    assert [row["state"] for row in json.loads(back.output)] == ["on", "on", "on", "on", "on", "on"]
+    assert [row["state"] for row in json.loads(back.output)] == ["on"] * 8
 
 
 def test_a_plugin_that_is_switched_off_and_not_installed_is_told() -> None:
@@ -299,6 +310,15 @@ CLASHES = {
         "lance",
         "settings.load(None, {'MEMENTO_INDEX_KIND': 'x'})",
     ),
+    "protects={'encryption.json': 'x'}": (
+        "protects",
+        "the plug-in guard",
+        "encryption.json",
+        "plugin.name_owners('protects')",
+    ),
+    "engines={'hybrid': 'x'}": ("engines", "Memento", "hybrid", "settings.Settings() and settings.list_engines()"),
+    "engines={'published': 'x'}": ("engines", "the plug-in published", "published", "settings.load(None, {})"),
+    "profiles={'seed': 'x'}": ("profiles", "the plug-in published", "seed", "settings.load(None, {}, profile='seed')"),
     "settings={'store': 'x'}": ("settings", "the plug-in scale", "store", "settings.Settings()"),
     "settings={'sexpr': 'x'}": ("settings", "the plug-in living", "sexpr", "settings.plugin_groups()"),
     "tools={'care': 'x'}": ("tools", "Memento", "care", "reload(catalogue)"),
@@ -444,6 +464,148 @@ def test_a_plugin_opens_a_store_and_an_index_in_place_of_ours(tmp_path: Path) ->
     )
 
 
+TIN = """
+from memento.errors import SettingsError
+from memento.plugin import Plugin
+
+plugin = Plugin(name="tin", summary="Folders in a tin.", protects={"tin.json": "tin_3:open_tin"})
+
+def open_tin(datadir, settings, opens):
+    print("looks into", datadir.path.name, opens)
+    if (datadir.path / "tin.json").is_file():
+        raise SettingsError("the tin is closed")
+"""
+
+OPEN = """
+import json, sys
+from pathlib import Path
+from memento.access import unlock_folder
+from memento.datadir import DataFolder, find_protector
+from memento.errors import InputError, SettingsError
+from memento.graph.backups import copy_backup
+from memento.testing import SMALL, memory
+
+def try_folder(name, plugins):
+    try:
+        with memory(plugins=plugins, folder=Path(sys.argv[1], name)) as memento:
+            memento.note("I like tea.")
+            return len(memento.list())
+    except SettingsError as error:
+        return str(error)
+
+closed = Path(sys.argv[1], "closed")
+closed.mkdir()
+(closed / "tin.json").write_text("{}")
+found = [try_folder("open", ["tin"]), try_folder("closed", ["tin"]), try_folder("closed", [])]
+try:
+    copy_backup(closed, Path(sys.argv[1], "copy"), None)
+except InputError as error:
+    found.append(str(error))
+unlock_folder(DataFolder(Path(sys.argv[1], "open")), SMALL, opens=False)
+print(json.dumps([*found, find_protector(closed), sorted(path.name for path in closed.iterdir())]))
+"""
+
+
+def test_a_plugin_protects_a_folder_which_is_refused_while_it_is_off(tmp_path: Path) -> None:
+    install(tmp_path, "tin", TIN)
+    done = run(f"import sys; sys.argv.append({str(tmp_path)!r})\n{OPEN}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    *looks, found = done.stdout.splitlines()
+    opened, closed, off, backup, protector, files = json.loads(found)
+
+    assert looks == ["looks into open True", "looks into closed True", "looks into open False"]
+    assert (opened, closed, protector) == (1, "the tin is closed", "tin")
+    assert off.endswith(
+        "closed needs the plug-in tin, which is switched off: `memento plugins --on tin` switches it on"
+    )
+    assert "is encrypted: restore it into an encrypted folder" in backup
+    assert set(files) <= {"tin.json", "memento.lock"}
+
+
+def test_without_guard_an_encrypted_folder_is_refused_and_its_commands_and_settings_are_gone(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("a key for the tests of plug-ins")
+    key.chmod(0o600)
+    home, off = tmp_path / "home", {"MEMENTO_PLUGINS_OFF": "guard", "MEMENTO_EMBEDDING_MODEL": "trigram"}
+
+    def invoke(*words: str) -> Any:
+        return CliRunner().invoke(main, ["--home", str(home), *words], env=off)
+
+    sealed = with_key_file(SMALL, key)
+    with memory(plugins=["guard"], folder=home, configured=sealed) as memento:
+        memento.note("I like tea.")
+    before = {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}
+    needs = "needs the plug-in guard, which is switched off: `memento plugins --on guard` switches it on"
+    refused = [invoke("recall", "tea"), invoke("token", "list"), invoke("restore", str(tmp_path))]
+
+    assert [one.exit_code for one in refused] == [2, 2, 2], [one.output for one in refused]
+    assert all(needs in " ".join(one.output.split()) for one in refused)
+    assert {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()} == before
+    assert "key file" in invoke("--key-file", str(key), "list").output
+    for words in (("store", "encrypt"), ("store", "decrypt"), ("store", "reencrypt"), ("sync",)):
+        assert invoke(*words, "--help").exit_code == 2
+    assert [field.name for field in fields(load(None, off).encryption)] == ["on"]
+    with (
+        pytest.raises(SettingsError, match=needs),
+        memory(configured=replace(SMALL, encryption=EncryptionSettings(on=True))),
+    ):
+        pass
+    with memory(plugins=["guard"], folder=home, configured=sealed) as memento:
+        assert [one.content for one in memento.list()] == ["I like tea."]
+
+
+ALPHABET = """
+from memento.model import Scored
+from memento.plugin import Plugin
+
+plugin = Plugin(
+    name="alphabet",
+    summary="What was noted last comes first.",
+    engines={"newest": "alphabet_8:rank_newest"},
+    profiles={"last": "alphabet_8:LAST"},
+)
+
+LAST = {"land": {"engine": "newest"}, "distill": {"top_k": 2}, "gate": {"on": False}}
+
+def rank_newest(question, k, query, stores, settings, watch):
+    nodes = question.view.visible.nonzero()[0].tolist()[::-1]
+    return [Scored(node, 1.0, "newest") for node in nodes[:k]], len(nodes)
+"""
+
+RANK = """
+import json
+from memento.errors import SettingsError
+from memento.settings import list_engines, load, with_profile, without_plugins
+from memento.testing import SMALL, memory
+
+with memory(plugins=["alphabet"]) as memento:
+    for text in ("I like tea.", "I like coffee.", "I like water."):
+        memento.note(text)
+    found = [[one.content for one in memento.recall("tea?", **how).memories] for how in ({"profile": "last"}, {"engine": "newest"})]
+found.append([*list_engines()])
+found.append(load(None, {"MEMENTO_LAND_ENGINE": "newest"}).land.engine)
+try:
+    with_profile(without_plugins(SMALL, ["alphabet"]), "last")
+except SettingsError as error:
+    found.append(str(error))
+print(json.dumps(found))
+"""
+
+
+def test_a_plugin_ranks_in_its_own_way_and_has_a_profile(tmp_path: Path) -> None:
+    install(tmp_path, "alphabet", ALPHABET)
+    done = run(RANK, tmp_path)
+    assert done.returncode == 0, done.stderr
+    by_profile, by_engine, engines, chosen, refused = json.loads(done.stdout.splitlines()[-1])
+
+    assert by_profile == ["I like water.", "I like coffee."]
+    assert by_engine[0] == "I like water."
+    assert {"newest", "published", "signals", "hybrid"} <= {*engines} and chosen == "newest"
+    assert refused == (
+        "the profile last needs the plug-in alphabet, which is switched off: `memento plugins --on alphabet` switches it on"
+    )
+
+
 def test_without_scale_its_options_and_settings_are_gone_and_its_store_is_refused(tmp_path: Path) -> None:
     off = {"MEMENTO_PLUGINS_OFF": "scale"}
 
@@ -555,7 +717,11 @@ def test_every_kind_is_used_and_documented(sample: Path) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     names = [one.name for one in fields(Plugin)]
     program = "from bookmarks import plugin; import json; print(json.dumps([k for k in plugin.__slots__ if getattr(plugin, k)]))"
-    ours = {one for one in names if any(getattr(of, one) for of in (cases, intake, keys, lab, living, scale))}
+    ours = {
+        one
+        for one in names
+        if any(getattr(of, one) for of in (cases, guard, intake, keys, lab, living, published, scale))
+    }
     used = ours | set(json.loads(run(program, sample).stdout))
 
     assert [name for name in names if f"\n| `{name}` | " not in page] == []
@@ -570,7 +736,7 @@ def test_settings_without_a_plugin_keep_the_others() -> None:
 
 def test_a_plugin_that_is_not_installed_is_refused() -> None:
     assert check_plugin("tides") == [
-        "there is no plug-in 'tides': install it; there are cases, intake, keys, lab, living, scale"
+        "there is no plug-in 'tides': install it; there are cases, guard, intake, keys, lab, living, published, scale"
     ]
     with pytest.raises(PluginError, match="nonsense: Memento and the plug-in tides both have 'a'"):
         plugin.refuse_clash("nonsense", {"a": "Memento"}, ("a",), "tides")

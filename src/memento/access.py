@@ -16,18 +16,20 @@ import ipaddress
 import json
 import re
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
+from memento import plugin
+from memento.datadir import DataFolder, Vault
 from memento.errors import Conflict, Damaged, Forbidden, InputError, NotFound, SettingsError, Unauthorised
 from memento.iris import IRI, data_iri, data_name
-from memento.vault import TOKENS, Vault
+from memento.settings import Settings, require_plugin
 
 Right = Literal["read", "write", "admin"]
 RIGHTS: tuple[Right, ...] = get_args(Right)
@@ -136,6 +138,41 @@ class Issued:
         return Access(
             tenant=self.tenant, namespaces=self.namespaces, right=self.right, name=self.name, graphs=self.graphs
         )
+
+
+TOKENS = "tokens"
+"""The purpose for which the file of the tokens is sealed."""
+
+Unlock: TypeAlias = "Callable[[DataFolder, Settings, bool], None]"
+"""
+Sets the vault of a data folder that is protected, or is to be; with True it also has the plain files in memory from then on, for
+which this process must own the folder.
+"""
+
+
+def unlock_folder(datadir: DataFolder, settings: Settings, *, opens: bool = True) -> None:
+    """
+    Let the plug-ins that protect data folders unlock one, before anything of it is read; a plain one stays as it is.
+
+    Args:
+        opens: whether this process has acquired the folder, and opens it.
+
+    Raises:
+        SettingsError: the folder is protected by a plug-in that is switched off, or cannot be unlocked as it is asked for.
+        Damaged: what it is protected with cannot be read.
+    """
+    owners = plugin.name_owners("protects")
+    unlocks: Mapping[str, Unlock] = plugin.collect("protects")
+    for mark, owner in owners.items():
+        if owner in settings.plugins.left_out:
+            if settings.encryption.on or (datadir.path / mark).is_file():
+                require_plugin(settings, owner, f"the data folder {datadir.path}")
+        elif mark in unlocks:
+            unlocks[mark](datadir, settings, opens)
+        elif (datadir.path / mark).is_file():
+            raise SettingsError(
+                f"the plug-in {owner}, which protects {datadir.path}, cannot be loaded: `memento plugins` says why"
+            )
 
 
 class Tokens:

@@ -21,8 +21,8 @@ The data folder and who owns it.
     {home}/memento.lock   held by the owner while its process runs
     {home}/owner.json     who the owner is, and the address of its service
 
-An encrypted folder has `encryption.json`, `memory.sealed` and `journal-N.sealed` instead (`memento.vault`): the store, the
-snapshots and everything else in plain text are in an in-memory folder, `work`; tokens and backups are sealed.
+A folder that a plug-in protects has sealed files instead (`Vault`): the store, the snapshots and everything else in plain text are
+in an in-memory folder, `work`; tokens and backups are sealed.
 
 If the store is behind an endpoint (`store.kind = "sparql"`), there is no `store/` (docs/scale.md).
 
@@ -35,19 +35,88 @@ import contextlib
 import json
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from shutil import disk_usage, rmtree
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from memento.errors import Damaged, DiskFull, FolderInUse, SettingsError
+from memento import plugin
+from memento.errors import DiskFull, FolderInUse, SettingsError
 
-if TYPE_CHECKING:  # a command that finds a running service needs no vault, and must start quickly
+if TYPE_CHECKING:  # a command that finds a running service must start quickly
     from filelock import FileLock
 
-    from memento.vault import Journal, Vault
+
+class Journal(Protocol):
+    """Every write since the last archive of a protected folder, in order. One thread writes at a time."""
+
+    sequence: int
+    """The number of the last record."""
+    is_read: bool
+    """Whether all its writes were applied again since the archive was read."""
+    on_long: Callable[[], None]
+    """Called when an archive is due."""
+
+    def segments(self) -> list[Path]:
+        """List its files, oldest first."""
+
+    def read_entries(self) -> Iterator[bytes]:
+        """Yield every complete entry that the archive does not contain; raise `Damaged` if one was changed or is missing."""
+
+    def recording(self, entry: bytes | None = None) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Write an entry before the block, and remove it if the block raises; without an entry, write what the block passes."""
+
+    def end_segment(self) -> int:
+        """Start a new file for later writes; return the number of the last record before it."""
+
+    def skip(self) -> int:
+        """Number later writes after everything on disk, readable or not; return the last number before them."""
+
+
+class Vault(Protocol):
+    """What a plug-in protects a data folder with: it seals the plain files, which are in memory while the folder is open."""
+
+    sequence: int
+    """The number of the last write in the archive."""
+
+    @property
+    def journal(self) -> Journal: ...
+
+    def fill_folder(self, again: bool = False) -> None:
+        """Fill the folder in memory from the archive, once; with `again` after its files were lost or fell behind the journal."""
+
+    def seal(self, paths: Iterable[Path], sequence: int) -> None:
+        """Seal the memory as it was after a given write, and delete the journal up to it."""
+
+    def is_sound(self) -> bool:
+        """Tell whether the archive can be read to its end."""
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy the sealed memory on disk to another folder, which the same key opens."""
+
+    def seal_file(self, path: Path, data: bytes, purpose: str) -> None:
+        """Write a sealed file, replacing an existing one."""
+
+    def open_file(self, path: Path, purpose: str) -> bytes:
+        """Read a sealed file; raise `Damaged` if it was not sealed for that purpose or was changed, and `OSError`."""
+
+    def seal_backup(self, plain: Path, backup: Path) -> None:
+        """Seal the files of a plain backup into an existing folder, with what is needed to open them elsewhere."""
+
+    def open_backup(self, backup: Path, folder: Path) -> None:
+        """Write the files of a sealed backup into a new folder; raise `InputError` if its key is another one, or it is damaged."""
+
+    def close(self) -> None:
+        """Delete the folder in memory. You may call this twice."""
+
+
+def find_protector(folder: Path) -> str:
+    """Return the plug-in that protects a data folder or a backup, by the file that it has there; empty for a plain one."""
+    return next((of for name, of in plugin.name_owners("protects").items() if (folder / name).is_file()), "")
 
 
 _ROOM_TRIED, _ROOM_LEFT = 1024 * 1024, 4 * 1024 * 1024
@@ -90,7 +159,7 @@ class DataFolder:
         self.work = self.path
         """The folder of the plain-text files: the folder itself, or an in-memory folder if it is encrypted."""
         self.vault: Vault | None = None
-        """The vault that encrypts the folder, once it is unlocked."""
+        """The vault of a protected folder, once it is unlocked."""
         self._data = self.path
         try:
             self.path.mkdir(parents=True, mode=0o700, exist_ok=True)  # no other user may read a memory
@@ -115,61 +184,15 @@ class DataFolder:
 
     @property
     def is_encrypted(self) -> bool:
-        from memento.vault import is_encrypted
+        return bool(find_protector(self.path))
 
-        return is_encrypted(self.path)
-
-    def unlock(self, key: str, *, required: bool = False) -> Vault | None:
-        """
-        Unlock an encrypted folder, or encrypt an empty one; does nothing if there is no key and none is needed.
-
-        Args:
-            required: whether the folder must be encrypted.
-
-        Raises:
-            SettingsError: the folder is encrypted and the key is missing or wrong, or the folder is not encrypted and there is a
-            key.
-        """
-        from memento.vault import SEALED, Vault
-
-        if not key:
-            if self.is_encrypted:
-                raise SettingsError(
-                    f"{self.path} is encrypted: give its key in MEMENTO_ENCRYPTION_KEY or with --key-file FILE; "
-                    "`memento store decrypt` makes it a plain folder"
-                )
-            if required:
-                raise SettingsError("--encrypted takes a key, in MEMENTO_ENCRYPTION_KEY or with --key-file FILE")
-            if (self.path / SEALED).is_file() and not self.has_plain_files():
-                raise Damaged(
-                    f"{self.path} has a sealed memory, and the file encryption.json with its keys is missing: "
-                    "put the copy in its place that every backup has"
-                )
-            return None
-        if not self.is_encrypted:
-            if self.has_plain_files():
-                raise SettingsError(
-                    f"{self.path} is not encrypted, and a key was given: `memento store encrypt` converts the folder; "
-                    "without MEMENTO_ENCRYPTION_KEY and --key-file it is opened as it is"
-                )
-            self.vault = Vault.create(self.path, key)
-        else:
-            self.vault = Vault(self.path, key)
-        return self.vault
+    def work_in(self, folder: Path) -> None:
+        """Work in a folder in memory from now on, which has the plain files of a protected one."""
+        self.work = self._data = folder
 
     def has_plain_files(self) -> bool:
         """Tell whether the folder contains a memory in plain text."""
         return any(any(place.iterdir()) for place in (self.path / "store", self.bare) if place.is_dir())
-
-    def open_work(self, memory: str) -> None:
-        """
-        Work in a folder in memory from now on, if the folder was unlocked; raises `SettingsError` if `memory` cannot be used.
-
-        Args:
-            memory: a folder on an in-memory file system.
-        """
-        if self.vault is not None:
-            self.work = self._data = self.vault.open_work(memory)
 
     @property
     def journal(self) -> Journal | None:
@@ -224,10 +247,6 @@ class DataFolder:
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
-
-    @property
-    def sync(self) -> Path:
-        return self.path / "sync.sqlite"
 
     @property
     def redactions(self) -> Path:

@@ -200,12 +200,12 @@ def find_session(name: str | None, scope: Scope, parts: Backends) -> Told:
     if not rows:
         raise NotFound(f"the namespace {scope.namespace!r} has no memories of a session {name[:80]!r}")
     before = parts.graph.select("library/summaries", [scope.graph], session=session)
-    members = {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+    members = {row["memory"]: str(row["content"]) for row in rows}
     return Told(
         session=session,
         name=name,
         members=tuple(members.items()),
-        before=tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in before)),
+        before=tuple(dict.fromkeys(row["memory"] for row in before)),
     )
 
 
@@ -397,7 +397,7 @@ class Pages:
         """Return the pages, read from the graph the first time: their answers do not include earlier writes."""
         if self._declared is None:
             rows = self._parts.graph.select("library/pages", _list_graphs(self._parts))
-            self._declared = {cast(IRI, row["page"]): _to_page(row) for row in reversed(rows)}
+            self._declared = {row["page"]: _to_page(row) for row in reversed(rows)}
             self._stale = set(self._declared)
         return self._declared
 
@@ -473,9 +473,7 @@ def _list_rendered(parts: Backends, graphs: Sequence[IRI] | None = None) -> list
 
 def _remove_rendered(rows: Sequence[Row]) -> Iterator[Quad]:
     for row in rows:
-        yield from _state_rendered(
-            cast(IRI, row["node"]), str(row["text"]), cast(datetime, row["at"]), cast(IRI, row["graph"])
-        )
+        yield from _state_rendered(row["node"], str(row["text"]), row["at"], row["graph"])
 
 
 def _state_rendered(iri: IRI, text: str | None, at: datetime | None, graph: IRI) -> list[Quad]:
@@ -485,11 +483,11 @@ def _state_rendered(iri: IRI, text: str | None, at: datetime | None, graph: IRI)
 
 
 def _to_page(row: Row) -> tuple[IRI, Page]:
-    return cast(IRI, row["graph"]), Page(
-        iri=cast(IRI, row["page"]),
+    return row["graph"], Page(
+        iri=row["page"],
         name=str(row["name"]),
         query=str(row["query"]) if "query" in row else None,
         question=str(row["question"]) if "question" in row else None,
         rendered=str(row["rendered"]) if "rendered" in row else None,
-        rendered_at=cast("datetime | None", row.get("renderedAt")),
+        rendered_at=row.get("renderedAt"),
     )

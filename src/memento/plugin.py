@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -36,8 +36,11 @@ Kind = Literal[
     "before_write",
     "infers",
     "settings",
+    "protects",
     "stores",
     "indexes",
+    "engines",
+    "profiles",
     "tools",
     "commands",
     "views",
@@ -78,10 +81,16 @@ class Plugin:
     """The function that returns what is inferred for a reader, and from what: `service.context.Infer`."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """For each group of settings, the dataclass that declares them; one that extends a group of Memento's has its name."""
+    protects: Mapping[str, str] = field(default_factory=dict)
+    """For each file by which a data folder or a backup is known to be protected, the function that unlocks it: `access.Unlock`."""
     stores: Mapping[str, str] = field(default_factory=dict)
     """For each value of `store.kind`, the function that opens a memory over that store: `backends.OpenStore`."""
     indexes: Mapping[str, str] = field(default_factory=dict)
     """For each value of `index.kind`, the function that opens that index over the store of a folder: `backends.OpenIndex`."""
+    engines: Mapping[str, str] = field(default_factory=dict)
+    """For each value of `land.engine`, the function that ranks memories: `retrieval.plain.RankMemories`."""
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """For each profile of settings, a mapping of groups to values, which lie over those in force."""
     tools: Mapping[str, str] = field(default_factory=dict)
     """For each group of `MEMENTO_TOOLS`, the sequence of its tools."""
     groups: Mapping[str, str] | None = None
@@ -220,9 +229,16 @@ def load_handlers(name: str) -> None:
 
 def merge(kind: Kind, ours: Mapping[str, T]) -> dict[str, T]:
     """Return what Memento has of one kind, and what the plug-ins add; raise `PluginError` if two have the same name."""
-    for name, owner in name_owners(kind).items():
-        refuse_clash(kind, dict.fromkeys(ours, "Memento"), (name,), owner)
+    name_beside(kind, ours)
     return {**ours, **collect(kind)}
+
+
+def name_beside(kind: Kind, ours: Iterable[str]) -> Mapping[str, str]:
+    """Return the names of `name_owners`; raise `PluginError` if one of them is Memento's."""
+    known = dict.fromkeys(ours, "Memento")
+    for name, owner in name_owners(kind).items():
+        refuse_clash(kind, known, (name,), owner)
+    return name_owners(kind)
 
 
 def refuse_clash(

@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 G = TypeVar("G")
 
-Parts = Literal["stores", "indexes"]
+Parts = Literal["stores", "indexes", "engines"]
 """The kinds of what plug-ins add of which one is in use, in place of Memento's own."""
 
 Natural = Annotated[int, Meta(ge=0)]
@@ -118,8 +118,15 @@ def kind_of(hint: Any) -> type:
 def choices_of(hint: Any, item: Field[Any] | None = None) -> tuple[str, ...]:
     """Return the words that a setting accepts, those of plug-ins too, or nothing if it is no choice."""
     if item and item.metadata["parts"]:
-        return (str(item.default), *plugin.name_owners(item.metadata["parts"]))
+        return list_parts(item.metadata["parts"], str(item.default))
     return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def list_parts(parts: Parts, own: str) -> tuple[str, ...]:
+    """Return the names of what there is of one kind, Memento's own first; raise `PluginError` if a plug-in uses one of those."""
+    if parts != "engines":
+        return (own, *plugin.name_owners(parts))
+    return (*ENGINES, *plugin.name_beside(parts, (*ENGINES, *MODES)), *MODES)
 
 
 def describe_choices(choices: Sequence[str]) -> str:
@@ -158,8 +165,8 @@ Above = Literal["ivf", "hnsw"]
 """What finds the nearest of many vectors: an inverted file, or an HNSW graph."""
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-Engine = Literal["signals", "ppr", "spread", "hops", "published", "vector", "keyword", "hybrid"]
-ENGINES: tuple[Engine, ...] = get_args(Engine)
+ENGINES = ("signals", "ppr", "spread", "hops")
+"""Memento's own engines, which rank by signals or by one of their walks; each of `MODES` is an engine too."""
 
 Provider = Literal["none", "openai", "anthropic", "google", "ollama", "openai-compatible"]
 Embedder = Literal["local", "openai", "google", "cohere", "mistral", "ollama", "openai-compatible"]
@@ -167,10 +174,11 @@ Embedder = Literal["local", "openai", "google", "cohere", "mistral", "ollama", "
 
 @dataclass(frozen=True, slots=True)
 class LandSettings:
-    engine: Engine = knob(
+    engine: str = knob(
         "signals",
-        "how memories are ranked: by weighted signals, by one of three walks alone (`ppr`, `spread`, `hops`), by the "
-        "phases as first published, or by one plain search",
+        "how memories are ranked: by weighted signals, by one of three walks alone (`ppr`, `spread`, `hops`), by one plain "
+        "search, or as a plug-in does it",
+        parts="engines",
     )
     mend: bool = knob(
         True, "correct a word that neither the memories nor the embedder know to a known word one letter away"
@@ -189,7 +197,7 @@ class LandSettings:
         "ivf",
         "type of that index: an inverted file, or an HNSW graph, which takes minutes to build and cannot remove vectors",
     )
-    # As published: memories taken from each of the two searches and from the walk.
+    # Memories that a plain search of a large scope takes from vectors and from words.
     candidates: int = constant(100)
 
 
@@ -213,33 +221,11 @@ def default_weights() -> SignalsSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FusionSettings:
-    # Share of the first list when two ranked lists are fused; the second gets the rest.
-    vector_weight: float = constant(0.7)
-    # Normalised score below which an item of the second list is dropped.
-    quality_threshold: float = constant(0.3)
-    # Results a list needs to keep its whole weight.
-    full_weight_results: int = constant(5)
-    # Mean that scores are aligned to before they are scaled to 0..1.
-    target_mean: float = constant(0.5)
-    # Standard deviation that scores are aligned to.
-    target_deviation: float = constant(0.2)
-
-
-@dataclass(frozen=True, slots=True)
 class AnchorSettings:
     # Best memories whose entities become anchors, in addition to the entities that the question names.
     seeds: int = constant(5)
     # Weight of an entity of the best memory; an entity in the question weighs 1.
     seed_share: float = constant(0.3)
-    # As published: seed memories that must be about an entity before it becomes an anchor.
-    min_memories: int = constant(1)
-    # As published: weight of the similarity between the entity and the question.
-    semantic: float = constant(0.5)
-    # As published: weight of the mean similarity of the seed memories about the entity.
-    memory: float = constant(0.3)
-    # As published: weight of the entity's degree in the graph; the three weights sum to 1.
-    structural: float = constant(0.2)
     # Let the user be an anchor too; the user is a hub with very many links.
     user: bool = constant(False)
 
@@ -271,21 +257,11 @@ class ExpandSettings:
     threshold: float = constant(0.1)
     # Engine hops: how far from the seeds to go; the seeds themselves are the first hop.
     hops: int = constant(2)
-    # As published: most steps of the walk; 0 skips ANCHOR and EXPAND.
-    iterations: int = constant(25)
-    # As published: share of the walk in the score of EXPAND; cosine gets the rest.
-    structural_weight: float = constant(0.5)
-    # As published: restart at the anchors in proportion to their weights instead of equally.
-    weighted: bool = constant(False)
-    # As published: how walk scores are scaled before they are mixed with cosines.
-    normalise: Literal["none", "max", "minmax"] = constant("none")
 
 
 @dataclass(frozen=True, slots=True)
 class DistillSettings:
     top_k: Positive = knob(10, "memories returned when the caller gives no number")
-    lambda_min: Share = knob(0.5, "relevance share of MMR when the best score hardly stands out")
-    lambda_max: Share = knob(0.7, "relevance share of MMR when the best score stands out; 1 turns diversity off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -724,17 +700,9 @@ class CheckpointsSettings:
 
 @dataclass(frozen=True, slots=True)
 class EncryptionSettings:
+    """Whether the data folder must be encrypted; the plug-in that does it extends this class by the settings of its own."""
+
     on: bool = knob(False, "require the data folder to be encrypted, as by `memento serve --encrypted`")
-    key: str = knob(
-        "",
-        "the key that opens the data folder: at least 16 characters; never put it into a file of the folder",
-        secret=True,
-    )
-    key_file: str = knob("", "a file that contains the key, readable by its owner alone")
-    memory: str = knob(
-        "/dev/shm",
-        "a folder of an in-memory file system, which holds an encrypted folder in plain text while it is open",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -761,7 +729,7 @@ class PluginsSettings:
         return frozenset(name.strip() for name in self.off.split(",") if name.strip())
 
 
-EXTENDED: Mapping[str, type] = {"store": StoreSettings, "index": IndexSettings}
+EXTENDED: Mapping[str, type] = {"store": StoreSettings, "index": IndexSettings, "encryption": EncryptionSettings}
 """The groups that a plug-in may extend, by a class of the same name in its `settings` that is derived from theirs."""
 
 
@@ -790,7 +758,6 @@ class Settings:
     scope: ScopeSettings = ScopeSettings()
     land: LandSettings = LandSettings()
     signals: SignalsSettings = field(default_factory=default_weights)
-    fusion: FusionSettings = FusionSettings()
     anchor: AnchorSettings = AnchorSettings()
     expand: ExpandSettings = ExpandSettings()
     distill: DistillSettings = DistillSettings()
@@ -807,7 +774,7 @@ class Settings:
     server: ServerSettings = ServerSettings()
     manifest: ManifestSettings = ManifestSettings()
     checkpoints: CheckpointsSettings = CheckpointsSettings()
-    encryption: EncryptionSettings = EncryptionSettings()
+    encryption: EncryptionSettings = field(default_factory=partial(extend_group, "encryption"))
     telemetry: TelemetrySettings = TelemetrySettings()
     store: StoreSettings = field(default_factory=partial(extend_group, "store"))
     proxy: ProxySettings = ProxySettings()
@@ -903,29 +870,6 @@ def table() -> str:
     return "\n".join(lines)
 
 
-PROFILES: Mapping[str, Mapping[str, Mapping[str, object]]] = {
-    # The constants of the first published design, independent of the current defaults.
-    "seed": {
-        "land": {"engine": "published", "candidates": 100},
-        "fusion": {"vector_weight": 0.7, "quality_threshold": 0.3, "full_weight_results": 5},
-        "anchor": {"min_memories": 1, "semantic": 0.5, "memory": 0.3, "structural": 0.2, "user": False},
-        "expand": {"damping": 0.75, "iterations": 25, "structural_weight": 0.5, "weighted": False, "normalise": "none"},
-        "distill": {"top_k": 10, "lambda_min": 0.5, "lambda_max": 0.7},
-        "gate": {"on": False},
-    },
-    # The plain hybrid that every design should beat: half vectors, half words, over the whole scope, and nothing else.
-    "half": {
-        "land": {"engine": "published", "candidates": 1000},
-        "fusion": {"vector_weight": 0.5, "quality_threshold": 0.0, "full_weight_results": 1},
-        "expand": {"iterations": 0},
-        "distill": {"lambda_min": 1.0, "lambda_max": 1.0},
-        "gate": {"on": False},
-    },
-    # Ranks by energy too, which grows by use and feedback, and decays.
-    "living": {"living": {"rank_energy": 0.3}},
-}
-
-
 Changes = dict[str, dict[str, object]]
 """Values by group and key."""
 
@@ -1001,14 +945,13 @@ LOCAL_MODELS = ("minilm", "trigram")
 
 def check_settings(settings: Settings) -> Settings:
     """Check the rules that span several settings and return the same settings; raise `SettingsError` if one is broken."""
-    if settings.distill.lambda_min > settings.distill.lambda_max:
-        raise SettingsError("lambda_min of [distill] must not exceed lambda_max")
+    require_engine(settings, settings.land.engine)
     _check_model(settings.model)
     _check_embedding(settings.embedding)
     _check_proxy(settings.proxy)
     _check_capture(settings.capture)
     for name, group in groups(settings):
-        if name in EXTENDED:
+        if name in ("store", "index"):
             find_provider(settings, name)
         if check := getattr(group, "check", None):
             check(settings)
@@ -1031,12 +974,34 @@ def find_provider(settings: Settings, group: str) -> str:
         raise SettingsError(
             f"{group}.kind must be {describe_choices(choices_of(str, item))}, not {kind!r}: no plug-in that is installed has that"
         )
+    require_plugin(settings, owner, f"{group}.kind = {kind!r}")
+    return owner
+
+
+def require_plugin(settings: Settings, owner: str, needs: str) -> None:
+    """Raise `SettingsError` if a plug-in is switched off that something needs."""
     if owner in settings.plugins.left_out:
         raise SettingsError(
-            f"{group}.kind = {kind!r} needs the plug-in {owner}, which is switched off: `memento plugins --on {owner}` switches it "
-            "on"
+            f"{needs} needs the plug-in {owner}, which is switched off: `memento plugins --on {owner}` switches it on"
         )
-    return owner
+
+
+def list_engines() -> tuple[str, ...]:
+    """Return the names of all engines of recall; raise `PluginError` if a plug-in uses one of Memento's."""
+    return list_parts("engines", "")
+
+
+def require_engine(settings: Settings, engine: str) -> None:
+    """
+    Check that an engine can rank.
+
+    Raises:
+        InputError: there is no such engine.
+        SettingsError: its plug-in is switched off.
+    """
+    if engine not in list_engines():
+        raise InputError(f"unknown engine {engine!r}: choose {describe_choices(list_engines())}")
+    require_plugin(settings, plugin.name_owners("engines").get(engine, ""), f"the engine {engine}")
 
 
 def _check_capture(capture: CaptureSettings) -> None:
@@ -1145,7 +1110,7 @@ def load(
     Args:
         file: a `memento.toml`; one that does not exist counts as empty.
         environment: defaults to that of the process, and what `.env` beside the file and in the working directory adds to it.
-        profile: a name from `PROFILES`, which overrides the defaults; file and environment override the profile.
+        profile: the name of a profile of a plug-in, which overrides the defaults; file and environment override the profile.
         tell: called with one sentence if there are settings that do not exist, which are ignored; by default it is logged.
 
     Raises:
@@ -1164,6 +1129,8 @@ def load(
             )
         settings = _overlay(settings, found, str(file), unknown)
     settings = _overlay(settings, _group_environment(environment, settings, unknown), "the environment", unknown)
+    if profile:
+        require_profile(settings, profile)
     settings = without_plugins(settings, settings.plugins.left_out)
     if missing := settings.plugins.left_out - plugin.find_plugins().keys():
         unknown.append(f"plugins.off = {', '.join(sorted(missing))} (`memento plugins` lists the plug-ins)")
@@ -1180,7 +1147,11 @@ def without_plugins(settings: Settings, names: Collection[str]) -> Settings:
     owners = plugin.name_owners("settings")
     kept = {group: value for group, value in settings.plugged.items() if owners[group] not in names}
     silent = {name: 0.0 for name, of in plugin.name_owners("signals").items() if of in names}
-    own = {name: own(getattr(settings, name).kind) for name, own in EXTENDED.items() if owners.get(name) in names}
+    own = {
+        name: own(**{item.name: getattr(getattr(settings, name), item.name) for item in fields(own)})
+        for name, own in EXTENDED.items()
+        if owners.get(name) in names
+    }
     known = {item.name for item in fields(settings.signals)}
     return replace(
         settings,
@@ -1281,11 +1252,22 @@ def _overlay_config_file(settings: G, environment: Mapping[str, str], unknown: l
 
 
 def with_profile(settings: Settings, profile: str) -> Settings:
-    """Return a copy with a profile's values laid over it; raises `SettingsError` for an unknown name."""
-    if profile not in PROFILES:
-        raise SettingsError(f"unknown profile {profile!r}: choose one of {', '.join(PROFILES)}")
-    changes = {name: replace(getattr(settings, name), **values) for name, values in PROFILES[profile].items()}
-    return replace(settings, **changes)
+    """Return a copy with a profile's values laid over it; raise `SettingsError` if there is none of that name."""
+    require_profile(settings, profile)
+    changes: Mapping[str, Mapping[str, object]] = plugin.collect("profiles")[profile]
+    plugged = {
+        name: replace(group, **changes[name]) if name in changes else group for name, group in settings.plugged.items()
+    }
+    ours = {name: replace(getattr(settings, name), **changes[name]) for name in changes.keys() - plugged.keys()}
+    return replace(settings, plugged=plugged, **ours)
+
+
+def require_profile(settings: Settings, profile: str) -> None:
+    """Raise `SettingsError` if no plug-in that is switched on has a profile."""
+    owners = plugin.name_owners("profiles")
+    if profile not in owners:
+        raise SettingsError(f"unknown profile {profile!r}: choose {describe_choices((*owners,))}")
+    require_plugin(settings, owners[profile], f"the profile {profile}")
 
 
 def with_mode(settings: Settings, mode: str) -> Settings:
@@ -1296,10 +1278,19 @@ def with_mode(settings: Settings, mode: str) -> Settings:
 
 
 def with_engine(settings: Settings, engine: str) -> Settings:
-    """Return a copy in which `engine` ranks; raise `InputError` for an unknown engine."""
-    if engine not in ENGINES:
-        raise InputError(f"unknown engine {engine!r}: choose one of {', '.join(ENGINES)}")
+    """Return a copy in which `engine` ranks; raise as `require_engine`."""
+    require_engine(settings, engine)
     return replace(settings, land=replace(settings.land, engine=engine))
+
+
+def with_key_file(settings: Settings, key_file: str | Path) -> Settings:
+    """Return a copy in which a file has the key of the data folder; raise `SettingsError` if no plug-in takes a key."""
+    if "key_file" not in knobs(settings.encryption):
+        raise SettingsError(
+            f"the key file {key_file} opens nothing: no plug-in that encrypts data folders is switched on; `memento plugins` lists "
+            "them"
+        )
+    return replace(settings, encryption=replace(settings.encryption, key="", key_file=str(key_file)))  # type: ignore[call-arg]
 
 
 def home_and_namespace() -> tuple[str | None, str | None]:

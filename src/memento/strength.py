@@ -416,7 +416,7 @@ class Reinforcement:
     def _read_statements(self, tally: Tally) -> Statements:
         subjects, graphs = find_subjects(tally)
         rows = self._parts.graph.select("search/statements", graphs, node=subjects)
-        found = ((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], cast(IRI, r["graph"])) for r in rows)
+        found = ((r["node"], r["predicate"], r["value"], r["graph"]) for r in rows)
         return statements(dict.fromkeys(found))
 
 

@@ -20,8 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from memento.plugins.guard.settings import EncryptionSettings
 from memento.python import Memento, open_memento
-from memento.settings import CheckpointsSettings, EmbeddingSettings, EncryptionSettings, Settings
+from memento.settings import CheckpointsSettings, EmbeddingSettings, Settings
 
 KEY = EncryptionSettings(key="a key for the benchmark")
 WORDS = (

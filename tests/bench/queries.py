@@ -84,7 +84,7 @@ class Known:
         return {
             "ANCHOR, names": ("retrieval/named", lambda: {"named": [*self.some(entities, 2), hub]}),
             "ANCHOR": ("retrieval/entities", lambda: {"memory": mixed()[:5]}),
-            "ANCHOR as published": ("retrieval/anchor", lambda: {"memory": self.some(memories, 100)}),
+            "ANCHOR as published": ("plugins/published/anchor", lambda: {"memory": self.some(memories, 100)}),
             "TRACE": ("retrieval/trace", lambda: {"memory": mixed()}),
             "explained": ("retrieval/explained", told),
             "as_of": ("library/as_of", lambda: {"about": self.some(entities, 1), **when}),

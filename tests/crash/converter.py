@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 from crash.writer import deadly
-from memento.archive import encrypt
-from memento.settings import EncryptionSettings
-from memento.vault import Vault
+from memento.plugins.guard import folder as encrypt
+from memento.plugins.guard.settings import EncryptionSettings
+from memento.plugins.guard.vault import Vault
 
 KEY = EncryptionSettings(key="the first key of the tests")
 OTHER = EncryptionSettings(key="another key of the tests")

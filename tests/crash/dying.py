@@ -17,10 +17,11 @@ from typing import Any
 from crash.writer import SETTINGS, deadly, keep_indexes_early
 from memento.archive import upgrade
 from memento.graph.oxigraph import Oxigraph
+from memento.plugins.guard import exchange
+from memento.plugins.guard.ledger import Ledger
 from memento.python import Memento, open_memento
 from memento.search import vectors
 from memento.search.indexes import Indexes
-from memento.search.ledger import Ledger
 from memento.search.vectors import VectorFile
 from memento.service import open as opening
 from memento.service.handlers import care
@@ -48,16 +49,16 @@ UPGRADE: Steps = {
     "after the indexes follow": (Indexes, "refresh", False),
 }
 SYNC: Steps = {
-    "before a patch is written": (care, "write_patch", True),
-    "after a patch is written": (care, "write_patch", False),
+    "before a patch is written": (exchange, "write_patch", True),
+    "after a patch is written": (exchange, "write_patch", False),
     "before a patch has its name": (Ledger, "intend", False),
-    "when a patch has its name": (care, "record_patches", True),
-    "before the ledger has the own patch": (care, "note_own", True),
-    "after the ledger has the own patch": (care, "note_own", False),
-    "before what came is looked at": (care, "prepare_merge", True),
-    "before what came is written": (care, "write_merge", True),
-    "after what came is written": (care, "write_merge", False),
-    "before what is gone is blanked": (care, "blank_patches", True),
+    "when a patch has its name": (exchange, "record_patches", True),
+    "before the ledger has the own patch": (exchange, "note_own", True),
+    "after the ledger has the own patch": (exchange, "note_own", False),
+    "before what came is looked at": (exchange, "prepare_merge", True),
+    "before what came is written": (exchange, "write_merge", True),
+    "after what came is written": (exchange, "write_merge", False),
+    "before what is gone is blanked": (exchange, "blank_patches", True),
 }
 
 

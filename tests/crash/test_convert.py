@@ -13,12 +13,12 @@ import pytest
 from crash.converter import KEY, OTHER, STEPS
 from crash.restorer import TAKING
 from crash.writer import SETTINGS
-from memento.archive.encrypt import decrypt_folder, encrypt_folder, reencrypt_folder
 from memento.errors import SettingsError
+from memento.plugins.guard.folder import decrypt_folder, encrypt_folder, reencrypt_folder
+from memento.plugins.guard.settings import EncryptionSettings
+from memento.plugins.guard.vault import is_encrypted
 from memento.python import Memento, open_memento
-from memento.settings import EncryptionSettings
 from memento.time import now
-from memento.vault import is_encrypted
 
 HERE = Path(__file__).parent
 WORD = "Zyxwvortia"

@@ -11,7 +11,7 @@ import pytest
 
 from crash.dying import SYNC, run_and_die
 from crash.writer import SETTINGS
-from memento.archive.sync import list_graphs, read_patches
+from memento.plugins.guard.patches import list_graphs, read_patches
 from memento.python import Memento, open_memento
 
 BY_DEFAULT = ("before a patch has its name", "when a patch has its name", "after what came is written")

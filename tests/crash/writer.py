@@ -16,15 +16,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memento import vault
 from memento.backends import Backends
 from memento.graph.oxigraph import Oxigraph
+from memento.plugins.guard import vault
+from memento.plugins.guard.settings import EncryptionSettings
 from memento.python import open_memento
 from memento.search import cache
 from memento.search.indexes import Indexes
 from memento.search.vectors import VectorFile
 from memento.search.words import Words
-from memento.settings import EmbeddingSettings, EncryptionSettings, Settings
+from memento.settings import EmbeddingSettings, Settings
 
 SETTINGS = Settings(embedding=EmbeddingSettings(model="trigram", cache=False))
 

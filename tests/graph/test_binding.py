@@ -60,12 +60,12 @@ def test_a_list_fills_every_slot_of_its_name() -> None:
 
 def test_an_unknown_slot_is_an_error_that_names_those_there_are() -> None:
     with pytest.raises(GraphError, match=r"no slot entity.*memory"):
-        bind_query("retrieval/anchor", {"entity": IRI("urn:a")})
+        bind_query("search/texts", {"entity": IRI("urn:a")})
 
 
 def test_an_empty_slot_is_an_error_and_not_every_memory() -> None:
     with pytest.raises(GraphError, match="at least one value"):
-        bind_query("retrieval/anchor", {"memory": []})
+        bind_query("search/texts", {"memory": []})
 
 
 def test_an_unknown_query_is_an_error() -> None:
@@ -81,7 +81,7 @@ def test_a_table_is_filled_with_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "slot"), [("retrieval/explained", [(IRI("urn:a"), 1)]), ("retrieval/anchor", [(IRI("urn:a"), 1)])]
+    ("name", "slot"), [("retrieval/explained", [(IRI("urn:a"), 1)]), ("search/texts", [(IRI("urn:a"), 1)])]
 )
 def test_a_row_of_the_wrong_length_is_an_error(name: str, slot: list[tuple[IRI, int]]) -> None:
     with pytest.raises(GraphError, match="takes"):

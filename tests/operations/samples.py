@@ -117,7 +117,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     care.Rebuild: lambda s, n: care.Rebuild(),
     care.Upgrade: lambda s, n: care.Upgrade(),
     care.Migrate: lambda s, n: care.Migrate(dry_run=True),
-    care.Sync: lambda s, n: care.Sync(str(s.folder), dry_run=True),
     care.Backup: lambda s, n: care.Backup(str(s.folder / "backups")),
     care.Restore: lambda s, n: care.Restore(str(s.folder / "backups")),
     care.ListTenants: lambda s, n: care.ListTenants(),

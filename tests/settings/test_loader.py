@@ -26,10 +26,10 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
 
 
 def test_a_profile_lies_under_file_and_environment() -> None:
-    found = settings.load(None, {"MEMENTO_DISTILL_LAMBDA_MAX": "0.9"}, profile="seed")
+    found = settings.load(None, {"MEMENTO_DISTILL_TOP_K": "9"}, profile="seed")
 
     assert found.gate.on is False
-    assert found.distill.lambda_max == 0.9
+    assert found.distill.top_k == 9
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_profile_lies_under_file_and_environment() -> None:
         ({"MEMENTO_GATE_KEEP": "much"}, "keep of .* must be a number"),
         ({"MEMENTO_LAND_MEND": "perhaps"}, "mend of .* must be true or false"),
         ({"MEMENTO_EMBEDDING_MODEL": "gpt"}, "model of .* must be one of minilm, trigram"),
-        ({"MEMENTO_DISTILL_LAMBDA_MIN": "0.9"}, "must not exceed"),
+        ({"MEMENTO_MODEL_PROVIDER": "ollama"}, "model of .* is required for ollama"),
     ],
 )
 def test_a_mistake_in_the_environment_is_named(environment: dict[str, str], message: str) -> None:
@@ -63,7 +63,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, message: str)
 
 
 def test_an_unknown_profile_is_refused_with_the_choices() -> None:
-    with pytest.raises(SettingsError, match="choose one of seed, half"):
+    with pytest.raises(SettingsError, match="unknown profile 'best': choose one of living, seed, half"):
         settings.load(None, {}, profile="best")
 
 
@@ -388,7 +388,7 @@ def refused_or_not(group: str, values: dict[str, str], message: str | None) -> N
     ("name", "value", "message"),
     [
         ("MEMENTO_DISTILL_TOP_K", "0", "top_k of .* must be at least 1, not 0"),
-        ("MEMENTO_DISTILL_LAMBDA_MAX", "1.5", "lambda_max of .* must be from 0 to 1, not 1.5"),
+        ("MEMENTO_GATE_KEEP", "1.5", "keep of .* must be from 0 to 1, not 1.5"),
         ("MEMENTO_LIMITS_TEXT_BYTES", "-1", "text_bytes of .* must be at least 1, not -1"),
         ("MEMENTO_RERANK_FLOOR", "inf", "floor of .* must be a finite number, not inf"),
         (
@@ -454,8 +454,8 @@ def test_settings_that_do_not_exist_are_ignored_with_one_warning(
 
 def test_a_constant_of_a_group_is_no_setting() -> None:
     told: list[str] = []
-    found = settings.load(None, {"MEMENTO_FUSION_VECTOR_WEIGHT": "0.1"}, profile="half", tell=told.append)
+    found = settings.load(None, {"MEMENTO_WORDS_K1": "0.1"}, tell=told.append)
 
-    assert found.fusion.vector_weight == 0.5
+    assert found.words.k1 == 1.5
     assert len(told) == 1
-    assert "vector_weight" not in settings.table()
+    assert "`k1`" not in settings.table()

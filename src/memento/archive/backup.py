@@ -28,7 +28,6 @@ from memento.graph.backups import (
     checksum_files,
     encode_manifest,
     list_backups,
-    seal_backup,
     sync_to_disk,
 )
 from memento.graph.oxigraph import count_quads, find_damage
@@ -88,7 +87,7 @@ def make_backup(
         )
         if vault:
             sealed.mkdir(mode=0o700)
-            seal_backup(part, sealed, vault)
+            vault.seal_backup(part, sealed)
         made = replace(made, files=checksum_files(sealed, progress))
         _write_manifest(made, sealed)
         sealed.rename(final)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ _AT_ONCE = 200  # cases whose quads are read in one batch
 def load_tasks(graph: IRI, parts: Backends) -> dict[IRI, str]:
     """Load the tasks of all cases and retrievals of a domain, which have vectors in the file. A blank task has none."""
     rows = parts.graph.select("exchange/case_tasks", [graph])
-    return {cast(IRI, row["node"]): task for row in rows if (task := str(row["task"])).strip()}
+    return {row["node"]: task for row in rows if (task := str(row["task"])).strip()}
 
 
 def load_vectors(texts: Mapping[IRI, str], parts: Backends) -> dict[IRI, Vector]:
@@ -126,7 +125,7 @@ def read_cases(iris: Sequence[IRI], graph: IRI, name: str, store: Store, *, step
 
 
 def _to_case(row: Row, links: Sequence[Row], graph: IRI, name: str, store: Store, steps: bool) -> CaseShown:
-    iri, way = cast(IRI, row["case"]), cast("IRI | None", row.get("trajectory"))
+    iri, way = row["case"], row.get("trajectory")
     steps_taken: tuple[TaskStep, ...] = ()
     if way and steps:
         with suppress(NotFound):  # only its trajectory cannot be read
@@ -136,27 +135,27 @@ def _to_case(row: Row, links: Sequence[Row], graph: IRI, name: str, store: Store
         task=str(row["task"]),
         plan=str(row["plan"]),
         domain=name,
-        at=cast(datetime, row["at"]),
-        reward=cast("float | None", row.get("reward")),
-        q=cast("float | None", row.get("q")),
-        about=tuple(cast(IRI, link["about"]) for link in links if "about" in link),
-        derived_from=tuple(cast(IRI, link["derivedFrom"]) for link in links if "derivedFrom" in link),
-        tags=tuple(tag_name(cast(IRI, link["tag"])) for link in links if "tag" in link),
+        at=row["at"],
+        reward=row.get("reward"),
+        q=row.get("q"),
+        about=tuple(link["about"] for link in links if "about" in link),
+        derived_from=tuple(link["derivedFrom"] for link in links if "derivedFrom" in link),
+        tags=tuple(tag_name(link["tag"]) for link in links if "tag" in link),
         trajectory=way,
         steps=steps_taken,
         verdicts=tuple(_to_verdict(link) for link in links if "reward" in link),
-        expired_at=cast("datetime | None", row.get("expiredAt")),
+        expired_at=row.get("expiredAt"),
     )
 
 
 def _to_verdict(row: Row) -> Verdict:
     return Verdict(
         reward=float(str(row["reward"])),
-        at=cast(datetime, row["at"]),
-        outcome=cast(Any, row.get("outcome")),
-        efficiency=cast("float | None", row.get("efficiency")),
-        score=cast("float | None", row.get("score")),
-        reason=cast("str | None", row.get("reason")),
+        at=row["at"],
+        outcome=row.get("outcome"),
+        efficiency=row.get("efficiency"),
+        score=row.get("score"),
+        reason=row.get("reason"),
     )
 
 
@@ -166,7 +165,7 @@ def load_quads(cases: Sequence[IRI], domain: IRI, parts: Backends) -> tuple[Quad
     for begin in range(0, len(cases), _AT_ONCE):
         rows = parts.graph.select("exchange/case_traces", [domain], case=cases[begin : begin + _AT_ONCE])
         for row in rows:
-            quads[(cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain)] = None
+            quads[(row["subject"], row["predicate"], row["value"], domain)] = None
     return tuple(quads)
 
 
@@ -199,9 +198,9 @@ def find_derived_cases(nodes: Sequence[IRI], tenant: str, parts: Backends) -> tu
     rows = parts.graph.select("exchange/derived_cases", graphs, node=nodes) if graphs and nodes else []
     by_graph: dict[IRI, list[IRI]] = {}
     for row in rows:
-        by_graph.setdefault(cast(IRI, row["graph"]), []).append(cast(IRI, row.get("case", row.get("run"))))
+        by_graph.setdefault(row["graph"], []).append(row.get("case", row.get("run")))
     gone = tuple(quad for graph, some in by_graph.items() for quad in load_quads(some, graph, parts))
-    return tuple(dict.fromkeys(cast(IRI, row["case"]) for row in rows if "case" in row)), gone
+    return tuple(dict.fromkeys(row["case"] for row in rows if "case" in row)), gone
 
 
 def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Quad, ...]:
@@ -210,8 +209,8 @@ def find_look_ups(names: Sequence[str], tenant: str, parts: Backends) -> tuple[Q
     wanted = [f" {' '.join(tokens(name))} " for name in names if tokens(name)]
     gone: list[Quad] = []
     for row in parts.graph.select("exchange/case_questions", graphs) if graphs and wanted else ():
-        task, graph = f" {' '.join(tokens(str(row['task'])))} ", cast(IRI, row["graph"])
+        task, graph = f" {' '.join(tokens(str(row['task'])))} ", row["graph"]
         if any(name in task for name in wanted):
             found = parts.graph.select("exchange/case_look_ups", [graph], retrieval=row["retrieval"])
-            gone += [(cast(IRI, one["subject"]), cast(IRI, one["predicate"]), one["value"], graph) for one in found]
+            gone += [(one["subject"], one["predicate"], one["value"], graph) for one in found]
     return tuple(dict.fromkeys(gone))

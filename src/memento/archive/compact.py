@@ -551,4 +551,4 @@ def _list_changes(plan: _Plan, rules: Rules, now: datetime, scope: Scope, parts:
 
 def _read_contents(memories: Sequence[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
     rows: list[Row] = parts.graph.select("search/texts", [scope.graph], memory=memories) if memories else []
-    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+    return {row["memory"]: str(row["content"]) for row in rows}

@@ -34,13 +34,13 @@ import threading
 import weakref
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from shutil import rmtree
-from typing import IO, cast
+from typing import IO
 from uuid import uuid4
 
 import numpy as np
@@ -63,18 +63,15 @@ from memento.errors import Forbidden, GraphError, InputError, MementoError, NotA
 from memento.graph import mapping, originals
 from memento.graph.documents import Form, adopt_cases, flatten_graphs, writable, write_document
 from memento.graph.oxigraph import Oxigraph
-from memento.graph.store import Delta, Store, graph_of, serialise_quads
+from memento.graph.store import Store
 from memento.graph.terms import to_quads
 from memento.graph.transfer import (
     NodeVectors,
     StagingStore,
-    Statement,
     Statements,
-    Without,
     add_vectors,
     excerpt,
     excerpt_memories,
-    is_iri,
 )
 from memento.iris import (
     CASES,
@@ -91,7 +88,7 @@ from memento.iris import (
     parse_graph_name,
     user_iri,
 )
-from memento.model import Filter, Merged, Quad, Scope, Update
+from memento.model import Filter, Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
 from memento.search.nodes import Record, walk_memories
@@ -138,7 +135,7 @@ def export_document(
         NotAcceptable: the format has no named graphs, or vectors or the audit are requested with rows.
     """
     names = _list_graphs(scope.tenant, parts)
-    named = [name for name in names if _kind_of(name) in ("graph", "cases")]
+    named = [name for name in names if kind_of(name) in ("graph", "cases")]
     own = [name for name in named if _name_of(name) == (only or _name_of(name)) and access.sees(_name_of(name))]
     if isinstance(form, TableForm):
         if vectors or audit:
@@ -158,7 +155,7 @@ def export_document(
     usual = scope.graph
     if not form.has_graphs:  # a user's own RDF may be about memories; outside its graph it would look like ours
         kinds = tuple(kind for kind in kinds if kind != "data")
-    chosen = [name for kind in kinds for name in names if _kind_of(name) == kind]
+    chosen = [name for kind in kinds for name in names if kind_of(name) == kind]
     main_graph = graph_iri(scope.tenant, "main") if access.sees("main") else None
     memories = {iri for one in own for iri in _list_memories(one, True, wanted, parts)} if wanted else None
     snapshot = StoreCopy(parts)
@@ -215,10 +212,10 @@ def _export_rows(
 ) -> ExportDocument:
     """Export the memories of some graphs, the oldest of each first, and the cases if all are exported without names."""
     snapshot = StoreCopy(parts)
-    memories = [iri for one in graphs if _kind_of(one) == "graph" for iri in _list_memories(one, past, wanted, parts)]
-    banks = [one for one in graphs if _kind_of(one) == "cases"] if anonymity and wanted is None else []
+    memories = [iri for one in graphs if kind_of(one) == "graph" for iri in _list_memories(one, past, wanted, parts)]
+    banks = [one for one in graphs if kind_of(one) == "cases"] if anonymity and wanted is None else []
     cases = sum(len(list_case_iris(one, past, parts.graph)) for one in banks)
-    readable = [one for one in names if _kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
+    readable = [one for one in names if kind_of(one) in ("graph", "self") and access.sees(_name_of(one) or "main")]
 
     def pieces() -> Iterator[bytes]:
         store = snapshot.open()
@@ -234,7 +231,7 @@ def _export_bundle(
 ) -> ExportDocument:
     """Export the memories of some graphs that hold as a bundle of the Open Knowledge Format."""
     snapshot = StoreCopy(parts)
-    own = [one for one in graphs if _kind_of(one) == "graph"]
+    own = [one for one in graphs if kind_of(one) == "graph"]
     memories = {iri for one in own for iri in _list_memories(one, False, wanted, parts)}
     beside = graph_iri(scope.tenant, "main") if access.sees("main") else None
     about_user = scope.with_self and wanted is None
@@ -253,7 +250,7 @@ def _list_graphs(tenant: str, parts: Backends) -> list[IRI]:
     return [name for name in parts.graph.graphs() if (found := parse_graph_name(name)) and found.tenant == tenant]
 
 
-def _kind_of(name: IRI) -> str:
+def kind_of(name: IRI) -> str:
     found = parse_graph_name(name)
     return found.kind if found else ""
 
@@ -409,19 +406,41 @@ def prepare_import(
     _raise_if_not_ours(staged, scope, access, real, document.name)
     found.fresh = staged.fresh(real)
     checked = (
-        list(dict.fromkeys(iri for iri, graph in found.fresh if _kind_of(graph) != "data")) if document.check else []
+        list(dict.fromkeys(iri for iri, graph in found.fresh if kind_of(graph) != "data")) if document.check else []
     )
+    check_and_embed(found, checked, real, scope, document.name, parts, progress)
+    return found
+
+
+def check_and_embed(
+    found: PreparedImport,
+    checked: Sequence[IRI],
+    real: Store,
+    scope: Scope,
+    name: str,
+    parts: Backends,
+    progress: Progress | None,
+) -> None:
+    """
+    Validate what is staged beside what is in a store, and embed what has no vectors; do not change the store.
+
+    Args:
+        checked: the nodes that must fit the shapes.
+        name: what errors call what is staged.
+
+    Raises:
+        InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
+    """
     texts = sum(1 for _ in _iterate_nodes(found))
 
     def report(done: int) -> None:
         if progress:
             progress(done, len(checked) + texts)
 
-    _check_shapes(found, checked, real, scope, document.name, report)
-    _check_indexable(found, parts, document.name)
+    _check_shapes(found, checked, real, scope, name, report)
+    _check_indexable(found, parts, name)
     found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
     found.vectors.put_states(_read_states(found))
-    return found
 
 
 def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token: str) -> Merged:
@@ -444,7 +463,7 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
         )
         prepared.staged.add_own(mapping.quads(audit_entry, audit_iri(scope.tenant)))
         prepared.staged.pour(real, subjects)
-    indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
+    indexed = [name for name in prepared.graphs if kind_of(name) in ("graph", "self")]
     places: dict[IRI, set[IRI]] = {}
     for subject, graph in prepared.fresh:
         if graph in indexed:
@@ -455,109 +474,11 @@ def write_import(prepared: PreparedImport, scope: Scope, parts: Backends, token:
     for begin in range(0, len(order), _PORTION):
         parts.indexes.refresh(order[begin : begin + _PORTION], readable)
     parts.aside.look_at(subjects, unchecked=not prepared.is_checked)
-    if any(_kind_of(name) == "cases" for name in prepared.graphs):
+    if any(kind_of(name) == "cases" for name in prepared.graphs):
         for follow in parts.change_listeners:
             follow(None)
     parts.tell_writing(None)
     return _report_merge(prepared)
-
-
-def prepare_merge(
-    adds: Iterable[Statement],
-    removes: Collection[Statement],
-    scope: Scope,
-    parts: Backends,
-    name: str,
-    folder: Path | None,
-    progress: Progress | None,
-) -> PreparedImport:
-    """
-    Validate the changes of another machine against the shapes, and embed what has no vectors; do not change the store.
-
-    Args:
-        name: what errors call it.
-        folder: where to stage it, None for in memory.
-
-    Raises:
-        InputError, ShapeViolation, EmbeddingError: as `prepare_import`; nothing is written.
-    """
-    staged, real = StagingStore(folder), parts.graph
-    counted = staged.fill(adds, IRI, {})
-    graphs = {*map(IRI, counted), *(graph_of(quad) for quad in removes)}
-    found = PreparedImport(staged, sum(counted.values()), tuple(sorted(map(IRI, graphs))), VectorStaging(staged, parts))
-    found.fresh = staged.fresh(real)
-    touched = [
-        *(iri for iri, graph in found.fresh if _kind_of(graph) != "data"),
-        *(_subject_of(quad) for quad in removes),
-    ]
-    checked = list(dict.fromkeys(iri for iri in touched if not iri.startswith("_:")))
-    texts = sum(1 for _ in _iterate_nodes(found))
-
-    def report(done: int) -> None:
-        if progress:
-            progress(done, len(checked) + texts)
-
-    left = cast(Store, Without(real, removes)) if removes else real
-    _check_shapes(found, checked, left, scope, name, report)
-    _check_indexable(found, parts, name)
-    found.vectors.put(_iterate_nodes(found), lambda done: report(len(checked) + done))
-    found.vectors.put_states(_read_states(found))
-    return found
-
-
-_TEXTS = (MEM.content, MEM.title, MEM.name, MEM.description)
-"""Predicates whose removed texts are erased everywhere: for the first two always, for the others if the whole node is removed."""
-_LOOKING = (MEM.saidBy, MEM.subject, MEM.extractedFrom)
-
-
-def write_merge(
-    prepared: PreparedImport, removes: Collection[Statement], beside: Sequence[Quad], scope: Scope, parts: Backends
-) -> None:
-    """
-    Write the changes of another machine, and what belongs to them, atomically, and update the indexes; call this with the write
-    lock held.
-    """
-    own = [quad for quad in beside if not quad[3].startswith("urn:memento:audit:")]
-    adds = [*prepared.staged.list_quads(), *to_quads(tuple(beside))]
-    delta = parts.graph.minimise_delta(
-        Delta(removes=serialise_quads(removes), adds=serialise_quads(adds), removed=len(removes), added=len(adds))
-    )
-    staged = prepared.staged
-    order = sorted(
-        dict.fromkeys([*(iri for iri, _ in prepared.fresh), *map(_subject_of, removes), *(quad[0] for quad in own)]),
-        key=lambda iri: MEM.Memory in staged.describe(iri).get(TYPE, ()),
-    )
-    ended = [iri for iri in order if not staged.describe(iri) or MEM.expiredAt in staged.describe(iri)]
-    pointing = [
-        IRI(_text_of(quad.object))
-        for quad in (*removes, *adds)
-        if quad.predicate.value in (MEM.invalidated, MEM.invalidator, MEM.to)
-    ]
-    looking = [
-        _subject_of(quad) for iri in order for predicate in _LOOKING for quad in parts.graph.match(None, predicate, iri)
-    ]
-    left = Without(parts.graph, removes)
-    gone = {iri for iri in map(_subject_of, removes) if not staged.describe(iri) and not any(left.match(iri))}
-    texts = [
-        _text_of(quad.object)
-        for quad in removes
-        if quad.predicate.value in (_TEXTS if _subject_of(quad) in gone else _TEXTS[:2])
-    ]
-    if ended:
-        parts.invalidate_copies(ended)
-    indexed = [name for name in prepared.graphs if _kind_of(name) in ("graph", "self")]
-    nodes = [iri for iri in dict.fromkeys([*order, *pointing, *looking]) if not iri.startswith("_:")]
-    parts.amend(delta, nodes, tuple(dict.fromkeys([*scope.readable, *indexed])), texts)
-    for follow in parts.change_listeners:
-        follow(None)
-
-
-def _subject_of(quad: Statement) -> IRI:
-    return IRI(_text_of(quad.subject) if is_iri(quad.subject) else str(quad.subject))
-
-
-def _text_of(term: object) -> str:
-    return str(getattr(term, "value", ""))
 
 
 class _GraphMapping:
@@ -676,7 +597,7 @@ def _check_shapes(
     name: str,
     report: Callable[[int], None],
 ) -> None:
-    here = [graph for graph in prepared.graphs if _kind_of(graph) != "data"]
+    here = [graph for graph in prepared.graphs if kind_of(graph) != "data"]
     faults = prepared.staged.find_violations(
         subjects, real, dict.fromkeys([*here, *scope.readable, scope.self_graph, scope.provenance]), report
     )
@@ -691,7 +612,7 @@ def _check_indexable(prepared: PreparedImport, parts: Backends, name: str) -> No
     records = (
         Record(subject, graph, prepared.staged.describe(subject))
         for subject, graph in prepared.fresh
-        if _kind_of(graph) in ("graph", "self") and not subject.startswith("_:")
+        if kind_of(graph) in ("graph", "self") and not subject.startswith("_:")
     )
     if broken := find_refused(records, parts.indexes):
         raise InputError(

@@ -63,7 +63,7 @@ def forget_iri(
     about = [IRI(str(one)) for record in said for one in record.statements.get(MEM.about, ())]
     copied = [*memories, *about, *_subjects_of(shorter)]
     parts.invalidate_copies(copied)
-    live = [cast(IRI, row["memory"]) for row in rows if "expiredAt" not in row]
+    live = [row["memory"] for row in rows if "expiredAt" not in row]
     change = Change(tuple((memory, MEM.expiredAt, now, scope.graph) for memory in live)) + shorter
     change += release(memories, scope, parts)
     if change.adds or change.removes:
@@ -92,12 +92,12 @@ def _add_dependent(rows: list[Row], scope: Scope, parts: Backends) -> tuple[IRI,
     Return the memories in rows of `library/memories_of`, with those that were merged into them, which say the same, and the
     summaries of sessions that use their words; add the rows of these, and load all of them into the indexes.
     """
-    memories = tuple(dict.fromkeys(cast(IRI, row["memory"]) for row in rows))
+    memories = tuple(dict.fromkeys(row["memory"] for row in rows))
     if merged := find_merged(memories, scope, parts):
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=merged)
         memories = tuple(dict.fromkeys((*memories, *merged)))
     if summing := parts.graph.select("library/summing", [scope.graph], memory=memories) if memories else ():
-        summaries = [cast(IRI, row["summary"]) for row in summing]
+        summaries = [row["summary"] for row in summing]
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
         memories = tuple(dict.fromkeys((*memories, *summaries)))
     if memories:
@@ -147,17 +147,13 @@ def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unfo
     if not rows and (waiting := _await_note(iri, scope, parts)):
         return waiting
     own = [row for row in rows if iri in (row["memory"], row["note"], row.get("parent"))]
-    hidden = list(dict.fromkeys(cast(IRI, row["memory"]) for row in own if "expiredAt" in row))
+    hidden = list(dict.fromkeys(row["memory"] for row in own if "expiredAt" in row))
     said = parts.graph.select("search/statements", [scope.graph], node=hidden) if hidden else []
     stays = {
         row["node"]
         for row in said
         if row["predicate"] == MEM.archivedAt
-        or (
-            row["predicate"] == MEM.expiresAt
-            and fits(MEM.expiresAt, row["value"])
-            and cast(datetime, row["value"]) <= now
-        )
+        or (row["predicate"] == MEM.expiresAt and fits(MEM.expiresAt, row["value"]) and row["value"] <= now)
     }
     gone = [_to_statement(row) for row in said if row["predicate"] == MEM.expiredAt and row["node"] not in stays]
     if not gone:
@@ -165,14 +161,14 @@ def unforget_iri(iri: str, scope: Scope, now: datetime, parts: Backends) -> Unfo
         raise NotFound(f"<{iri[:200]}> cannot be brought back: {state} in the namespace {scope.namespace!r}")
     memories = tuple(dict.fromkeys(quad[0] for quad in gone))
     parts.commit(Change(removes=tuple(gone)), scope)
-    contents = {cast(IRI, row["memory"]): str(row["content"]) for row in own if row["memory"] in memories}
+    contents = {row["memory"]: str(row["content"]) for row in own if row["memory"] in memories}
     return Unforgotten(memories=memories, contents=contents)
 
 
 def _await_note(iri: str, scope: Scope, parts: Backends) -> Unforgotten | None:
     """Let a note wait again that was forgotten before it was processed; None if there is no such note."""
     rows = parts.graph.select("library/unread", [scope.graph, scope.provenance], node=parse_iri(iri))
-    runs = [cast(IRI, row["run"]) for row in rows if "run" in row and row["state"] == "skipped"]
+    runs = [row["run"] for row in rows if "run" in row and row["state"] == "skipped"]
     said = parts.graph.select("search/statements", [scope.provenance], node=runs) if runs else []
     reasons = [_to_statement(row) for row in said if row["predicate"] == MEM.reason and row["value"] == UNREAD]
     if not reasons:
@@ -189,7 +185,7 @@ def _erase_memories(
 ) -> Forgotten:
     notes: list[IRI] = []
     still: list[IRI] = []
-    for note in dict.fromkeys(cast(IRI, row["note"]) for row in rows):
+    for note in dict.fromkeys(row["note"] for row in rows):
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
         (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
@@ -202,7 +198,7 @@ def _erase_memories(
     keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
     idle = parts.graph.select("library/idle_code", [scope.graph], memory=list(memories))
-    code = [cast(IRI, row["code"]) for row in idle]
+    code = [row["code"] for row in idle]
     cases = _erase_nodes([*memories, *notes, *keys, *names, *code], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
 
@@ -211,7 +207,7 @@ def _bring_others(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Non
     """Load some memories into the indexes, and for each of their names and keys one other memory that has it, if there is one."""
     if not parts.indexes.has_whole(scope.memory_graphs):
         rows = parts.graph.select("library/kept_by", [scope.graph], gone=memories, other=memories)
-        others = [cast(IRI, row["memory"]) for row in rows]
+        others = [row["memory"] for row in rows]
         parts.indexes.bring(scope.memory_graphs, iris=[*memories, *others, scope.user])
 
 
@@ -248,7 +244,7 @@ def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgot
     if erase:
         cases = _erase_nodes([note], [], scope, parts)
     elif state != "skipped":
-        ends = [(note, scope.graph), *((cast(IRI, row["run"]), scope.provenance) for row in rows if "run" in row)]
+        ends = [(note, scope.graph), *((row["run"], scope.provenance) for row in rows if "run" in row)]
         adds = [(node, MEM.state, "skipped", graph) for node, graph in ends]
         adds += [(node, MEM.reason, UNREAD, graph) for node, graph in ends[1:]]
         said = parts.graph.select("search/statements", [scope.provenance], node=[node for node, _ in ends])
@@ -441,8 +437,8 @@ def _close_gaps(gone: Sequence[Quad], notes: Collection[IRI]) -> tuple[Quad, ...
 
 
 def _to_quad(row: Row) -> Quad:
-    return (cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))
+    return (row["subject"], row["predicate"], row["value"], row["graph"])
 
 
 def _to_statement(row: Row) -> Quad:
-    return (cast(IRI, row["node"]), cast(IRI, row["predicate"]), row["value"], cast(IRI, row["graph"]))
+    return (row["node"], row["predicate"], row["value"], row["graph"])

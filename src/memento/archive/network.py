@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import cast
 
 from memento.backends import Backends
 from memento.graph.store import Row
@@ -34,7 +33,7 @@ def list_neighbours(iris: Sequence[IRI], limit: int, scope: Scope, parts: Backen
     added: dict[IRI, int] = dict.fromkeys(nodes, 0)
     chosen, left = dict.fromkeys(iris), set[IRI]()
     for row in rows:
-        node, other = cast(IRI, row["node"]), cast(IRI, row["other"])
+        node, other = row["node"], row["other"]
         if other in chosen:
             continue
         if added[node] < limit:
@@ -79,7 +78,7 @@ def _meet(
         mine, others = came[side], came[1 - side]
         fresh: list[IRI] = []
         for row in _select_links(edges[side], scope, parts):
-            other = cast(IRI, row["other"])
+            other = row["other"]
             if other in mine or (other in avoided and other not in others):
                 continue
             mine[other] = _to_link(row)
@@ -113,7 +112,7 @@ def _select_links(nodes: Collection[IRI], scope: Scope, parts: Backends) -> list
 
 
 def _to_link(row: Row) -> GraphLink:
-    node, other = cast(IRI, row["node"]), cast(IRI, row["other"])
+    node, other = row["node"], row["other"]
     source, target = (other, node) if row["isBack"] else (node, other)
     name = str(row["relation"])
     return GraphLink(source=source, target=target, relation=name.rpartition("/")[2].rpartition(":")[2])
@@ -140,7 +139,7 @@ def _describe(
 
 
 def _to_node(iri: IRI, row: Row, is_user: bool, now: datetime) -> GraphNode:
-    ended = cast("datetime | None", row.get("invalidAt"))
+    ended = row.get("invalidAt")
     return GraphNode(
         iri=iri,
         label=str(row.get("label") or ("you" if is_user else iri.rpartition(":")[2])),

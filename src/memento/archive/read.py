@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
 from itertools import islice
-from typing import Literal, cast
 
 import numpy as np
 
@@ -89,7 +88,7 @@ def list_memories(
     indexes = parts.indexes
     if archived:
         away = parts.graph.select("library/archived", [scope.graph])[offset : offset + limit]
-        iris = [cast(IRI, row["memory"]) for row in away]
+        iris = [row["memory"] for row in away]
         indexes.bring(scope.memory_graphs, iris=iris)
         with indexes.lock:
             known = {iri: node for iri in iris if (node := indexes.nodes.find(iri)) is not None}
@@ -136,7 +135,7 @@ def build_timeline(
     indexes, graphs = parts.indexes, scope.memory_graphs
     if not indexes.has_whole(graphs):
         told = parts.graph.select("library/chain", scope.readable, node=iris[0])
-        indexes.bring(graphs, iris=[cast(IRI, row["memory"]) for row in told], around=iris)
+        indexes.bring(graphs, iris=[row["memory"] for row in told], around=iris)
     with indexes.lock:
         nodes = indexes.nodes
         if as_of is None:
@@ -157,7 +156,7 @@ def build_timeline(
         (
             replace(
                 _to_believed({**row, **ends.get(row["memory"], {})}, as_of or now, believed_at or now),
-                ended=parted.get(cast(IRI, row["memory"]), ()),
+                ended=parted.get(row["memory"], ()),
             )
             for row in rows
             if "content" in row
@@ -183,9 +182,9 @@ def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
             counts = indexes.sorting.count_tags(indexes.nodes.current(scope.memory_graphs, now=now))
     else:
         counted = parts.graph.select("library/tag_counts", scope.memory_graphs, now=now)
-        counts = {cast(IRI, row["tag"]): int(str(row["count"])) for row in counted}
+        counts = {row["tag"]: int(str(row["count"])) for row in counted}
     rows = parts.graph.select("library/tags", scope.readable, tag=list(counts)) if counts else []
-    known = {cast(IRI, row["tag"]): row for row in rows}
+    known = {row["tag"]: row for row in rows}
     found = [
         TagCount(tag=str(row["name"]), count=counts[tag], meaning=str(row.get("meaning", "")))
         for tag, row in known.items()
@@ -202,7 +201,7 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
             counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
     else:
         counted = parts.graph.select("library/entity_counts", scope.memory_graphs)
-        counts = {cast(IRI, row["entity"]): int(str(row["count"])) for row in counted}
+        counts = {row["entity"]: int(str(row["count"])) for row in counted}
     chosen = [iri for iri in nlargest(limit, counts, key=lambda iri: (counts[iri], iri)) if counts[iri]]
     if not chosen:
         return ()
@@ -252,10 +251,10 @@ def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Bac
         if node is None or not parts.indexes.nodes.history(scope.memory_graphs, now=now)[node]:
             raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("library/relations", scope.memory_graphs, node=IRI(iri))
-    parts.indexes.bring(scope.memory_graphs, iris=[cast(IRI, row["memory"]) for row in rows])
+    parts.indexes.bring(scope.memory_graphs, iris=[row["memory"] for row in rows])
     with parts.indexes.lock:
         shown = parts.indexes.nodes.history(scope.memory_graphs, now=now)
-        places = {row["memory"]: parts.indexes.nodes.find(cast(IRI, row["memory"])) for row in rows}
+        places = {row["memory"]: parts.indexes.nodes.find(row["memory"]) for row in rows}
     return [
         _to_relation(row)
         for row in sorted(rows, key=_rank_relation)
@@ -285,7 +284,7 @@ def list_linked(
     if not memories:
         return []
     rows = parts.graph.select("library/relations", scope.memory_graphs, node=list(memories))
-    found = {cast(IRI, row["memory"]): row for row in sorted(rows, key=_rank_relation, reverse=True)}
+    found = {row["memory"]: row for row in sorted(rows, key=_rank_relation, reverse=True)}
     parts.indexes.bring(scope.memory_graphs, iris=[*found])
     with parts.indexes.lock:
         nodes = parts.indexes.nodes
@@ -307,13 +306,13 @@ def _rank_relation(row: Row) -> float:
 
 def _to_relation(row: Row) -> Relation:
     return Relation(
-        memory=cast(IRI, row["memory"]),
+        memory=row["memory"],
         content=str(row["content"]),
         relation=relation_name(str(row["relation"])),
-        way=cast(Literal["out", "in", "both"], row["way"]),
+        way=row["way"],
         strength=None if "strength" not in row else float(str(row["strength"])),
-        at=cast("datetime | None", row.get("at")),
-        of=cast(IRI, row["node"]),
+        at=row.get("at"),
+        of=row["node"],
     )
 
 
@@ -325,10 +324,7 @@ def list_mentioning(entity: str, scope: Scope, limit: int, now: datetime, parts:
         NotFound: no entity or code has that name.
     """
     rows = parts.graph.select("library/code_memories", scope.memory_graphs, part=entity.strip().casefold())
-    refers = [
-        Relation(memory=cast(IRI, row["memory"]), content=str(row["content"]), relation="refers", way="in")
-        for row in rows
-    ]
+    refers = [Relation(memory=row["memory"], content=str(row["content"]), relation="refers", way="in") for row in rows]
     try:
         about = tuple(resolve_subject(entity, scope, parts))
     except NotFound:
@@ -355,7 +351,7 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     parts.indexes.bring(scope.memory_graphs, names=[subject])
     if not parts.indexes.has_whole(scope.memory_graphs) and (words := normalise_label(subject).split()):
         rows = parts.graph.select("search/longer", scope.memory_graphs, part=max(words, key=len))
-        parts.indexes.bring(scope.memory_graphs, iris=[cast(IRI, row["entity"]) for row in rows])
+        parts.indexes.bring(scope.memory_graphs, iris=[row["entity"] for row in rows])
     with parts.indexes.lock:
         found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
         if found:
@@ -385,7 +381,7 @@ def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[in
     rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
     if not rows and iris[0] != scope.user:
         raise NotFound(f"there is no entity, memory or note <{iris[0]}> in the namespace {scope.namespace!r}")
-    ids = (indexes.nodes.find(cast(IRI, row["memory"])) for row in rows)
+    ids = (indexes.nodes.find(row["memory"]) for row in rows)
     return [node for node in ids if node is not None]
 
 
@@ -407,34 +403,34 @@ def _load_ended(
     """Load the claims of some memories that have ended, as far as that was known at `believed_at`."""
     found: dict[IRI, tuple[Ended, ...]] = {}
     for row in parts.graph.select("library/ended", scope.readable, memory=list(memories)) if memories else ():
-        if believed_at and "learned" in row and cast(datetime, row["learned"]) > believed_at:
+        if believed_at and "learned" in row and row["learned"] > believed_at:
             continue
         one = Ended(
             words=str(row["words"]),
-            at=cast(datetime, row["at"]),
-            by=cast("IRI | None", row.get("by")),
+            at=row["at"],
+            by=row.get("by"),
             reason=str(row.get("reason", "")),
-            iri=cast(IRI, row["claim"]),
+            iri=row["claim"],
         )
-        memory = cast(IRI, row["memory"])
+        memory = row["memory"]
         found[memory] = (*found.get(memory, ()), one)
     return found
 
 
 def _to_believed(row: Row, true_at: datetime, believed_at: datetime) -> Believed:
-    retired = cast("datetime | None", row.get("retiredAt"))
+    retired = row.get("retiredAt")
     known = retired is None or retired <= believed_at
-    invalid = cast("datetime | None", row.get("invalidAt")) if known else None
+    invalid = row.get("invalidAt") if known else None
     corrected = known and row.get("mode") == "correction"
     return Believed(
-        iri=cast(IRI, row["memory"]),
+        iri=row["memory"],
         content=str(row["content"]),
-        note=cast(IRI, row["note"]),
-        valid_at=cast(datetime, row["validAt"]),
-        created_at=cast(datetime, row["createdAt"]),
+        note=row["note"],
+        valid_at=row["validAt"],
+        created_at=row["createdAt"],
         state="corrected" if corrected else "ended" if invalid and invalid <= true_at else "holds",
         invalid_at=invalid,
-        successor=cast("IRI | None", row.get("successor")) if known else None,
+        successor=row.get("successor") if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
         retired_at=retired if known else None,
     )
@@ -451,17 +447,15 @@ def _load_claims(
     """Load the claims of an entity or the user, and those about it, as known at `believed_at`."""
     rows = parts.graph.select("library/claims_of", scope.readable, node=list(nodes))
     known_at = believed_at or now
-    hidden = {row["claim"] for row in rows if "forgottenAt" in row and cast(datetime, row["forgottenAt"]) <= known_at}
+    hidden = {row["claim"] for row in rows if "forgottenAt" in row and row["forgottenAt"] <= known_at}
     # The first end counts, because there may be two.
     ends = {row["claim"]: row for row in reversed(rows) if "retiredAt" in row}
     stated = [
         {**row, **ends.get(row["claim"], {})}
         for row in rows
-        if "words" in row and row["claim"] not in hidden and cast(datetime, row["createdAt"]) <= known_at
+        if "words" in row and row["claim"] not in hidden and row["createdAt"] <= known_at
     ]
-    names = {
-        row["node"]: str(row["label"]) for row in _label([cast(IRI, row["owner"]) for row in stated], scope, parts)
-    }
+    names = {row["node"]: str(row["label"]) for row in _label([row["owner"] for row in stated], scope, parts)}
     claims = [_to_believed_claim(row, names, scope, as_of or now, known_at) for row in stated]
     if as_of is not None:
         claims = [one for one in claims if one.state == "holds" and one.valid_at <= as_of]
@@ -477,58 +471,58 @@ def _label(nodes: Sequence[IRI], scope: Scope, parts: Backends) -> list[Row]:
 def _to_believed_claim(
     row: Row, names: Mapping[Value, str], scope: Scope, true_at: datetime, known_at: datetime
 ) -> BelievedClaim:
-    retired = cast("datetime | None", row.get("retiredAt"))
+    retired = row.get("retiredAt")
     known = retired is None or retired <= known_at
-    invalid = cast("datetime | None", row.get("invalidAt")) if known else None
+    invalid = row.get("invalidAt") if known else None
     corrected = known and row.get("mode") == "correction"
-    owner = cast(IRI, row["owner"])
+    owner = row["owner"]
     return BelievedClaim(
-        iri=cast(IRI, row["claim"]),
-        memory=cast(IRI, row["memory"]),
+        iri=row["claim"],
+        memory=row["memory"],
         owner=owner,
         name="you" if owner == scope.user else names.get(owner, str(owner)),
         relation=str(row["relation"]),
         complement=" ".join(sorted(str(row.get("complement", "")).split())),
         value=str(row.get("value", "")),
         words=str(row["words"]),
-        valid_at=cast(datetime, row["validAt"]),
-        created_at=cast(datetime, row["createdAt"]),
+        valid_at=row["validAt"],
+        created_at=row["createdAt"],
         state="corrected" if corrected else "ended" if invalid and invalid <= true_at else "holds",
-        entity=cast("IRI | None", row.get("entity")),
+        entity=row.get("entity"),
         mood=str(row.get("mood", "fact")),
         is_denied=row.get("isDenied") is True,
         is_event=row.get("isEvent") is True,
         invalid_at=invalid,
         retired_at=retired if known else None,
-        by=cast("IRI | None", row.get("by")) if known else None,
+        by=row.get("by") if known else None,
         reason=str(row["reason"]) if known and "reason" in row else None,
     )
 
 
 def _to_listed(row: Row) -> Listed:
     return Listed(
-        iri=cast(IRI, row["memory"]),
+        iri=row["memory"],
         content=str(row["content"]),
-        note=cast(IRI, row["note"]),
-        valid_at=cast(datetime, row["validAt"]),
-        created_at=cast(datetime, row["createdAt"]),
-        invalid_at=cast("datetime | None", row.get("invalidAt")),
-        expired_at=cast("datetime | None", row.get("expiredAt")),
-        archived_at=cast("datetime | None", row.get("archivedAt")),
+        note=row["note"],
+        valid_at=row["validAt"],
+        created_at=row["createdAt"],
+        invalid_at=row.get("invalidAt"),
+        expired_at=row.get("expiredAt"),
+        archived_at=row.get("archivedAt"),
     )
 
 
 def _to_source(rows: Sequence[Row]) -> Source:
     row = rows[0]
     return Source(
-        memory=cast(IRI, row["memory"]),
+        memory=row["memory"],
         content=str(row["content"]),
-        note=NoteRef(iri=cast(IRI, row["note"]), content=str(row["said"]), at=cast(datetime, row["at"])),
+        note=NoteRef(iri=row["note"], content=str(row["said"]), at=row["at"]),
         said_by=str(row.get("speaker", "USER")),
         agent=str(row.get("agentName", "")),
-        agent_iri=cast("IRI | None", row.get("agent")),
+        agent_iri=row.get("agent"),
         kind=str(row.get("kind", "")),
-        at=cast("datetime | None", row.get("ended")),
+        at=row.get("ended"),
         rules=tuple(dict.fromkeys(str(one["rule"]) for one in rows if "rule" in one)),
         prompts=str(row["prompts"]) if "prompts" in row else None,
     )

@@ -265,8 +265,8 @@ def _load(nodes: Iterable[Value], graphs: Sequence[IRI], store: Store) -> _Said:
     found: _Said = {}
     if wanted := [one for one in nodes if isinstance(one, IRI)]:
         for row in store.select("search/statements", graphs, node=wanted):
-            _, said = found.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
-            said.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+            _, said = found.setdefault(row["node"], (row["graph"], {}))
+            said.setdefault(row["predicate"], []).append(row["value"])
     return found
 
 

@@ -81,7 +81,7 @@ def list_unclaimed(parts: Backends) -> tuple[Quad, ...]:
         return ()
     graphs = [one for one in parts.graph.graphs() if one.startswith("urn:memento:graph:")]
     rows = parts.graph.select("consolidation/unclaimed", graphs) if graphs else []
-    return tuple((cast(IRI, row["memory"]), MEM.state, "pending", cast(IRI, row["graph"])) for row in rows)
+    return tuple((row["memory"], MEM.state, "pending", row["graph"]) for row in rows)
 
 
 def remove_half_rivalries(graph: Store) -> int:

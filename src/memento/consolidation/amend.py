@@ -328,7 +328,7 @@ def _goes_with(row: Row, first: Row, *, is_alone: bool) -> bool:
         return True
     if is_alone:  # the memory had ended with the last of its claims
         return row["invalidated"] == row["of"] and row.get("rule") == BY_CLAIMS
-    return row["by"] == first["by"]
+    return bool(row["by"] == first["by"])
 
 
 def _reopen(old: Memory, restored: Set[IRI], left: Sequence[Row], scope: Scope, parts: Backends) -> Change:

@@ -23,18 +23,17 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from memento.datadir import DataFolder
-from memento.errors import Damaged, GraphError, InputError, NotFound, SettingsError
+from memento.datadir import DataFolder, Vault, find_protector
+from memento.errors import Damaged, GraphError, InputError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded, Restored
 from memento.ports import Progress
-from memento.vault import HEADER, SEALED, Vault, is_encrypted
 
 logger = logging.getLogger(__name__)
 
@@ -167,6 +166,8 @@ MADE = (
     *(f"{name}.sqlite{end}" for name in ("vectors", "vectors-next", "blocks") for end in ("", "-wal", "-shm")),
 )
 """The files of a memory in a folder, and those derived from it."""
+KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
+"""The files in the archive of a protected folder."""
 _OLD = (*MADE, "erased")
 """The files that a restore moves aside; settings and tokens stay."""
 _NEW = ("store", "vectors.sqlite", "memento.toml")
@@ -207,7 +208,7 @@ def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
         InputError: the backup is encrypted, but the folder is not, or has another key.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    if not is_encrypted(backup):
+    if not find_protector(backup):
         shutil.copytree(backup / "store", folder / "store", copy_function=_link_or_copy)
         for name in ("vectors.sqlite", "memento.toml"):
             if (backup / name).is_file():
@@ -219,41 +220,7 @@ def copy_backup(backup: Path, folder: Path, vault: Vault | None) -> None:
             "MEMENTO_ENCRYPTION_KEY or --key-file; `memento store decrypt` makes that a plain one"
         )
     folder.mkdir(mode=0o700)
-    try:
-        Vault(backup, vault.key).unseal_folder(backup / SEALED, folder, BACKUP)
-    except (Damaged, SettingsError) as error:
-        raise InputError(f"the backup {backup} cannot be opened: {error}") from error
-
-
-BACKUP = "backup"
-"""The purpose for which the archive of a backup is sealed."""
-
-
-def seal_backup(plain: Path, backup: Path, vault: Vault) -> None:
-    """Seal the files of a plain backup into an existing folder, with the header needed to open them elsewhere."""
-    vault.seal_folder((path for path in sorted(plain.iterdir()) if path.name != MANIFEST), backup / SEALED, BACKUP)
-    shutil.copy(vault.home / HEADER, backup / HEADER)  # with its mode
-
-
-def replace_backup(backup: Path, vault: Vault, *, seal: bool) -> None:
-    """Seal a plain backup, or unseal an encrypted one, in its place; do nothing if it already is. A kill leaves one of the two."""
-    if is_encrypted(backup) == seal:
-        return
-    manifest = verify_backup(backup)
-    part, old = (backup.with_name(f"{backup.name}.{end}") for end in ("convert", "old"))
-    shutil.rmtree(part, ignore_errors=True)
-    if seal:
-        part.mkdir(mode=0o700)
-        seal_backup(backup, part, vault)
-    else:
-        copy_backup(backup, part, vault)
-    files = checksum_files(part)
-    (part / MANIFEST).touch(mode=0o600)
-    (part / MANIFEST).write_text(encode_manifest(replace(manifest, files=files)), encoding="utf-8")
-    sync_to_disk(part)
-    backup.rename(old)
-    part.rename(backup)
-    shutil.rmtree(old)
+    vault.open_backup(backup, folder)
 
 
 def begin_restore(datadir: DataFolder, restored: Restored) -> None:
@@ -285,11 +252,7 @@ def _replace_sealed(datadir: DataFolder, vault: Vault, aside: Path) -> None:
 def seal_closed(datadir: DataFolder) -> None:
     """Seal the memory of an encrypted folder that no process has open; do nothing for a plain one."""
     if datadir.vault is not None:
-        found = [
-            path
-            for name in (*MADE, "cases", "redactions.json", "captures.jsonl")
-            if (path := datadir.work / name).exists()
-        ]
+        found = [path for name in KEPT if (path := datadir.work / name).exists()]
         datadir.vault.seal(found, datadir.vault.journal.end_segment())
 
 

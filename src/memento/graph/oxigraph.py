@@ -30,6 +30,7 @@ from typing import Any, Self
 
 import pyoxigraph as ox
 
+from memento.datadir import Journal
 from memento.errors import Damaged, DiskFull, GraphError
 from memento.graph.binding import bind_query, iterate_solutions, read_rows
 from memento.graph.store import (
@@ -46,7 +47,6 @@ from memento.graph.store import (
 from memento.graph.terms import to_node, to_quads, to_term, to_value
 from memento.iris import IRI, MEM
 from memento.model import Change, Quad, Value
-from memento.vault import Journal
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from functools import cache
 from hashlib import sha256
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import pyoxigraph as ox
 
@@ -281,7 +281,7 @@ def _count_by_node(rows: Iterable[Row]) -> dict[tuple[IRI, IRI], int]:
     known = read_ranges()
     counted: Counter[tuple[IRI, IRI]] = Counter()
     for row in rows:
-        one = known.get(cast(IRI, row["property"]))
+        one = known.get(row["property"])
         if one is not None and not one.fits(row["value"]):
             counted[IRI(str(row["graph"])), IRI(str(row["node"]))] += 1
     return dict(counted)

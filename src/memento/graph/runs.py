@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from memento.errors import NotFound
 from memento.graph.mapping import node_or_none, statements
@@ -120,7 +120,7 @@ def _load_nodes(kind: type[N], iris: Sequence[IRI], graph: IRI, store: Store) ->
     if not iris:
         return []
     rows = store.select("search/statements", [graph], node=iris)
-    described = statements((cast(IRI, r["node"]), cast(IRI, r["predicate"]), r["value"], graph) for r in rows)
+    described = statements((r["node"], r["predicate"], r["value"], graph) for r in rows)
     nouns = (
         node_or_none(kind, iri, found) for iri, found in described.items() if MEM[kind.__name__] in found.get(TYPE, ())
     )

@@ -216,8 +216,8 @@ def _write_graph(graph: str) -> str:
     return f"GRAPH {to_term(IRI(graph))}" if graph else "DEFAULT"
 
 
-Row = Mapping[str, Value]
-"""One solution of a SELECT: variable name → value; an unbound variable is absent."""
+Row = Mapping[str, Any]
+"""One solution of a SELECT: variable name → a `Value`, of the type that its property takes; an unbound variable is absent."""
 
 
 class Store(Protocol):

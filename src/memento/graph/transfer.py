@@ -291,23 +291,6 @@ class StagingStore:
         return (quad for quad in self._store if quad.graph_name != vectors)
 
 
-class Without:
-    """A store without some quads, with the methods that shapes need."""
-
-    def __init__(self, store: Store, gone: Collection[ox.Quad]) -> None:
-        self._store, self._gone = store, gone
-
-    def match(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        value: str | None = None,
-        graph: str | None = None,
-    ) -> Iterator[ox.Quad]:
-        """Yield what `Store.match` yields, without the removed quads."""
-        return (quad for quad in self._store.match(subject, predicate, value, graph) if quad not in self._gone)
-
-
 def _is_about_known(quad: ox.Quad, graph: IRI, real: Store) -> bool:
     """Tell whether a provenance statement is about a known run or agent, or says who made a known node."""
     if any(True for _ in real.match(_iri_of(quad.subject), TYPE, graph=graph)):

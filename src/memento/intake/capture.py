@@ -20,14 +20,14 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from memento.codec import decode, plain
 from memento.errors import BackendError, InputError
@@ -134,7 +134,7 @@ def sort_turns(
         if isinstance(turn, InputError):
             left_out["it holds a secret, and the namespace takes none"] += 1
             continue
-        turn = replace(turn, text=_drop_block(turn.text).strip())
+        turn = replace(turn, text=_BLOCK.sub("", turn.text).strip())
         if why := find_reason(turn, deny):
             left_out[why] += 1
             continue
@@ -143,11 +143,6 @@ def sort_turns(
 
 
 _BLOCK = re.compile(r"<memento>.*?(?:</memento>|\Z)", re.DOTALL)
-
-
-def _drop_block(text: str) -> str:
-    """Remove the memories that Memento itself put into a text."""
-    return _BLOCK.sub("", text)
 
 
 def _is_denied(text: str, deny: str) -> bool:
@@ -376,7 +371,7 @@ class Journal:
                 if fields.get("committed"):
                     content.settled[str(fields["id"])] = str(fields.get("how", ""))
                 elif fields:
-                    entry = _read_entry(fields)
+                    entry = decode(Captured, {**fields["data"], "at": fields["timestamp"]})
                     content.entries[entry.id] = entry
             except (ValueError, KeyError, TypeError, AttributeError, InputError):
                 continue  # a line that a kill left incomplete
@@ -410,7 +405,3 @@ def _write_entry(entry: Captured) -> str:
     about = {"id": entry.id, "timestamp": fields.pop("at"), "operation": "upsert", "committed": False}
     row = {name: value for name, value in fields.pop("row").items() if value not in (None, [], "")}
     return json.dumps({**about, "data": {**fields, "row": row}}, ensure_ascii=False)
-
-
-def _read_entry(fields: Mapping[str, Any]) -> Captured:
-    return decode(Captured, {**fields["data"], "at": fields["timestamp"]})

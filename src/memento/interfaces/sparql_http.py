@@ -69,7 +69,7 @@ def _answer_query() -> Response:
     given = _read_fields()
     asked = _parse_query_request(given)
     if asked is None:
-        return _describe_endpoint()
+        return _send_description(*graphs_of_caller().description(_endpoint(), accept=_accept(), namespace=namespace()))
     try:
         return stream_answer(graphs_of_caller().answer_query(asked, _read_call(given)))
     except Forbidden as error:
@@ -330,11 +330,6 @@ ENDPOINT = "/sparql"
 def _describe_graphs() -> Response:
     """Describe the graphs that the caller can see, with their sizes."""
     return _send_description(*graphs_of_caller().void(_endpoint(), accept=_accept(), namespace=namespace()))
-
-
-def _describe_endpoint() -> Response:
-    """Return the Service Description in the RDF format that Accept prefers."""
-    return _send_description(*graphs_of_caller().description(_endpoint(), accept=_accept(), namespace=namespace()))
 
 
 def _send_description(body: bytes, media: str) -> Response:

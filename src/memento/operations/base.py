@@ -112,13 +112,12 @@ class Filtered(Operation[A], frozen=True, kw_only=True):
 
     tags: Annotated[Sequence[str], Meta(description="only memories with one of these tags")] = ()
     container: Annotated[str, Meta(description="only memories in this container")] | None = None
-    source: (
-        Annotated[str, Meta(description="only memories from this source, such as `explicit`, `import` or `hook:stop`")]
-        | None
-    ) = None
+    source: Annotated[
+        str | None, Meta(description="only memories from this source, such as `explicit`, `import` or `hook:stop`")
+    ] = None
     after: Annotated[Instant, Meta(description="only memories that became true then or later")] | None = None
     before: Annotated[Instant, Meta(description="only memories that became true before then")] | None = None
-    entity: Annotated[str, Meta(description="only memories about this entity: its name, its IRI, or `me`")] | None = (
+    entity: Annotated[str | None, Meta(description="only memories about this entity: its name, its IRI, or `me`")] = (
         None
     )
 

@@ -41,15 +41,12 @@ class Export(Filtered["model.Exported"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM}
 
     file: Annotated[File, Meta(description="where to write; `.gz` compresses it; for okf a folder")]
-    form: (
-        Annotated[
-            str,
-            Meta(
-                description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name"
-            ),
-        ]
-        | None
-    ) = None
+    form: Annotated[
+        str | None,
+        Meta(
+            description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name"
+        ),
+    ] = None
     vectors: Annotated[bool, Meta(description="include the vectors, for an import with the same embedder")] = False
     audit: Annotated[bool, Meta(description="include the audit log of the store, for reading; requires admin")] = False
     past: Annotated[bool, Meta(description="rows: also memories that have ended or are forgotten")] = False
@@ -59,15 +56,12 @@ class Export(Filtered["model.Exported"], frozen=True):
     dates: Annotated[
         Literal["keep", "month", "year"], Meta(description="how much an anonymised export keeps of dates in figures")
     ] = "keep"
-    pseudonym_key_file: (
-        Annotated[
-            File,
-            Meta(
-                description="a file with a key, which makes the pseudonyms the same each time; default a key that is not kept"
-            ),
-        ]
-        | None
-    ) = None
+    pseudonym_key_file: Annotated[
+        File | None,
+        Meta(
+            description="a file with a key, which makes the pseudonyms the same each time; default a key that is not kept"
+        ),
+    ] = None
     overwrite: Annotated[bool, Meta(description="replace the file if it exists, once the new one is complete")] = False
 
 
@@ -91,13 +85,10 @@ class ImportRdf(Operation["model.Merged"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"rest": STREAM, "client": STREAM, "mcp": WHOLE}
 
     file: Annotated[File, Meta(description="the file to read, compressed or not; or the folder of an export as okf")]
-    form: (
-        Annotated[
-            str,
-            Meta(description="as for `export`; turtle, ntriples, rdfxml with `data`; default by the file's name"),
-        ]
-        | None
-    ) = None
+    form: Annotated[
+        str | None,
+        Meta(description="as for `export`; turtle, ntriples, rdfxml with `data`; default by the file's name"),
+    ] = None
     data: Annotated[str, Meta(description="the free graph for triples that are in no graph")] | None = None
     check: Annotated[
         bool, Meta(description="validate what is new against the shapes; only the owner may switch this off")
@@ -215,49 +206,21 @@ class Migrate(Operation["model.Migrated"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (409, 502)
 
-    model: (
-        Annotated[
-            str,
-            Meta(description="`minilm`, `trigram`, a model's folder, or a provider's name; default by the settings"),
-        ]
-        | None
-    ) = None
-    provider: (
-        Annotated[str, Meta(description="as in the setting `embedding.provider`; its key comes from the settings")]
-        | None
-    ) = None
+    model: Annotated[
+        str | None,
+        Meta(description="`minilm`, `trigram`, a model's folder, or a provider's name; default by the settings"),
+    ] = None
+    provider: Annotated[
+        str | None, Meta(description="as in the setting `embedding.provider`; its key comes from the settings")
+    ] = None
     dimensions: Annotated[int, Meta(ge=1, description="length of a vector; required unless local")] | None = None
-    base_url: Annotated[str, Meta(description="address of the service; openai-compatible and ollama only")] | None = (
+    base_url: Annotated[str | None, Meta(description="address of the service; openai-compatible and ollama only")] = (
         None
     )
     force: Annotated[
         bool, Meta(description="embed everything again, even if the embedder is the same or its vectors exist already")
     ] = False
     dry_run: Annotated[bool, Meta(description="only say what would be done, and change nothing")] = False
-
-
-class Sync(Operation["model.Synced"], frozen=True):
-    """
-    Synchronise the memory with those of other machines through a folder that all of them can reach, in a cloud or on a USB stick.
-
-    Each machine writes its changes there as numbered patches and applies those of the others, all or nothing and in any order. A
-    patch is only changed to remove what was erased. What was said on several machines is all kept; `disputes` lists what can hardly
-    both be true. What is forgotten or erased on one machine is so on all.
-
-    Raises:
-        InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is applied.
-        ShapeViolation: a patch would break a shape.
-        Forbidden: the caller may not administer the whole data folder, or may not name a folder.
-    """
-
-    route: ClassVar[str] = "POST /memory/sync"
-    reports_progress: ClassVar[bool] = True
-    right: ClassVar[Right] = "admin"
-    fails: ClassVar[tuple[int, ...]] = (422,)
-    absent: ClassVar[Mapping[Interface, str]] = FOLDER
-
-    folder: Annotated[File, Meta(description="the folder with the patches, on the machine of the service")]
-    dry_run: Annotated[bool, Meta(description="only say what would be sent and applied, and change nothing")] = False
 
 
 class Backup(Operation["model.BackedUp"], frozen=True):
@@ -277,13 +240,10 @@ class Backup(Operation["model.BackedUp"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (415,)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
-    folder: (
-        Annotated[
-            File,
-            Meta(description="where to put it, on the machine of the service; default `backups` in the data folder"),
-        ]
-        | None
-    ) = None
+    folder: Annotated[
+        File | None,
+        Meta(description="where to put it, on the machine of the service; default `backups` in the data folder"),
+    ] = None
     keep: Annotated[int, Meta(ge=1, description="how many of the latest backups to keep there; default all")] | None = (
         None
     )
@@ -307,13 +267,9 @@ class Restore(Operation["model.Restored"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 415)
     absent: ClassVar[Mapping[Interface, str]] = FOLDER
 
-    folder: (
-        Annotated[
-            File,
-            Meta(description="a backup, or a folder of backups, whose latest is used; default as for `backup`"),
-        ]
-        | None
-    ) = None
+    folder: Annotated[
+        File | None, Meta(description="a backup, or a folder of backups, whose latest is used; default as for `backup`")
+    ] = None
 
 
 TOKENS: Mapping[Interface, str] = {

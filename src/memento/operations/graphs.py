@@ -45,13 +45,12 @@ class Query(Operation["tuple[bytes, str]"], frozen=True):
     sparql: Annotated[Text, Meta(description="the query")]
     accept: Accept = ""
     timeout_s: Timeout | None = None
-    default_graphs: (
-        Annotated[Sequence[str], Meta(description="instead of FROM; what the caller may not see is left out")] | None
-    ) = None
-    named_graphs: (
-        Annotated[Sequence[str], Meta(description="instead of FROM NAMED; what the caller may not see is left out")]
-        | None
-    ) = None
+    default_graphs: Annotated[
+        Sequence[str] | None, Meta(description="instead of FROM; what the caller may not see is left out")
+    ] = None
+    named_graphs: Annotated[
+        Sequence[str] | None, Meta(description="instead of FROM NAMED; what the caller may not see is left out")
+    ] = None
 
 
 class Update(Operation["model.Changed"], frozen=True):
@@ -80,9 +79,9 @@ class Update(Operation["model.Changed"], frozen=True):
 
     sparql: Annotated[Text, Meta(description="the update")]
     using_graphs: Annotated[Sequence[str], Meta(description="what patterns read, instead of USING")] | None = None
-    using_named_graphs: (
-        Annotated[Sequence[str], Meta(description="what patterns read, instead of USING NAMED")] | None
-    ) = None
+    using_named_graphs: Annotated[
+        Sequence[str] | None, Meta(description="what patterns read, instead of USING NAMED")
+    ] = None
     timeout_s: Timeout | None = None
 
 
@@ -128,9 +127,9 @@ class PutGraph(Operation["model.Changed"], frozen=True):
     }
 
     document: Annotated[bytes, Meta(description="the triples")]
-    graph: (
-        Annotated[GraphName, Meta(description="its IRI; the graph of memories is only replaced if you name it")] | None
-    ) = None
+    graph: Annotated[
+        GraphName | None, Meta(description="its IRI; the graph of memories is only replaced if you name it")
+    ] = None
     media: Annotated[
         str,
         Meta(description="of the document: Turtle, N-Triples, RDF/XML, JSON-LD, N3, or TriG and N-Quads of one graph"),

@@ -42,13 +42,10 @@ class Note(Operation["model.Noted"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (409, *BODY)
 
     content: Annotated[Text, Meta(description="what to remember, in the user's own words")]
-    at: (
-        Annotated[
-            Instant,
-            Meta(description="when it was said; default now; a time without an offset is in the user's time zone"),
-        ]
-        | None
-    ) = None
+    at: Annotated[
+        Instant | None,
+        Meta(description="when it was said; default now; a time without an offset is in the user's time zone"),
+    ] = None
     title: Annotated[str, Meta(description="what it is about, if it has a title outside its text")] | None = None
     speaker: Annotated[str, Meta(description="who said it, if not the user")] | None = None
     session: Annotated[str, Meta(description="the conversation it belongs to")] | None = None
@@ -58,12 +55,9 @@ class Note(Operation["model.Noted"], frozen=True):
     idempotency_key: Annotated[str, Meta(description="retries with the same key make only one note")] | None = None
     wait: Annotated[bool, Meta(description="false: answer as soon as the note is kept, before it is understood")] = True
     tags: Tags = ()
-    container: (
-        Annotated[
-            str, Meta(description="the container that its memories are put into: a filter, not an access boundary")
-        ]
-        | None
-    ) = None
+    container: Annotated[
+        str | None, Meta(description="the container that its memories are put into: a filter, not an access boundary")
+    ] = None
     priority: Annotated[
         Literal["low", "normal", "high"],
         Meta(description="how important the writer thinks it is: one part of its importance"),
@@ -75,16 +69,13 @@ class Note(Operation["model.Noted"], frozen=True):
             description="only say what would be made of it, in `readings`; nothing is written, and the answer's IRIs are not kept"
         ),
     ] = False
-    ttl_s: (
-        Annotated[
-            float,
-            Meta(
-                description="for how many seconds its memories are remembered; default forever",
-                extra_json_schema={"exclusiveMinimum": 0},
-            ),
-        ]
-        | None
-    ) = None
+    ttl_s: Annotated[
+        float | None,
+        Meta(
+            description="for how many seconds its memories are remembered; default forever",
+            extra_json_schema={"exclusiveMinimum": 0},
+        ),
+    ] = None
 
 
 class NoteStatus(Operation["model.NoteStatus"], frozen=True):
@@ -153,10 +144,9 @@ class ImportNotes(Operation["model.Imported"], frozen=True):
     origin: Annotated[Text, Meta(description="the program that the rows are from, in a word such as `chatgpt`")] = (
         "import"
     )
-    part_of: (
-        Annotated[Iri, Meta(description="the import that they continue, for rows sent in portions; default a new one")]
-        | None
-    ) = None
+    part_of: Annotated[
+        Iri | None, Meta(description="the import that they continue, for rows sent in portions; default a new one")
+    ] = None
 
 
 WHOSE: Mapping[Interface, str] = {
@@ -241,17 +231,14 @@ class Correct(Operation["model.Noted"], frozen=True):
     iri: Annotated[Iri, Meta(description="the memory, or a claim of it")]
     content: Annotated[Text, Meta(description="what is right, in the first or the third person")]
     at: Annotated[Instant, Meta(description="since when that is true; default since the old memory was")] | None = None
-    keys: (
-        Annotated[Sequence[str], Meta(description="the keys of the new text; default those of the old one")] | None
-    ) = None
-    types: (
-        Annotated[
-            Mapping[str, model.KeyType],
-            Meta(description="which keys are names, found by their spelling alone; the others are concepts"),
-        ]
-        | None
-    ) = None
-    related_to: Annotated[Sequence[str], Meta(description="the memories it is linked to; default as before")] | None = (
+    keys: Annotated[
+        Sequence[str] | None, Meta(description="the keys of the new text; default those of the old one")
+    ] = None
+    types: Annotated[
+        Mapping[str, model.KeyType] | None,
+        Meta(description="which keys are names, found by their spelling alone; the others are concepts"),
+    ] = None
+    related_to: Annotated[Sequence[str] | None, Meta(description="the memories it is linked to; default as before")] = (
         None
     )
 

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
+from memento import plugin
 from memento.operations.base import Alone, Filtered, Instant, Interface, Iri, Limit, Offset, Operation, Text
+from memento.settings import MODES, list_engines
 
 if TYPE_CHECKING:
     from memento import model
 
 GROUP = "graphs"
+
+_ENGINES = [name for name in list_engines() if name not in MODES]
 
 AsOf = Annotated[Instant, Meta(description="what was true at this time, instead of now")]
 BelievedAt = Annotated[Instant, Meta(description="what Memento believed at this time, instead of now")]
@@ -34,73 +38,48 @@ class Recall(Filtered["model.Recollection"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 413)
 
     question: Annotated[Text, Meta(description="what to answer", extra={"aliases": ("query", "q")})]
-    k: (
-        Annotated[
-            int,
-            Meta(
-                description="most memories; default `distill.top_k`", extra_json_schema={"minimum": 1, "maximum": 300}
-            ),
-        ]
-        | None
-    ) = None
+    k: Annotated[
+        int | None,
+        Meta(description="most memories; default `distill.top_k`", extra_json_schema={"minimum": 1, "maximum": 300}),
+    ] = None
     as_of: AsOf | None = None
     believed_at: BelievedAt | None = None
-    profile: (
-        Annotated[
-            str,
-            Meta(description="retrieval settings by name", extra_json_schema={"enum": ["seed", "half", "living"]}),
-        ]
-        | None
-    ) = None
-    engine: (
-        Annotated[
-            str,
-            Meta(
-                description="how to rank; default the engine of the profile, else the setting `land.engine`",
-                extra_json_schema={"enum": ["signals", "ppr", "spread", "hops", "published"]},
-            ),
-        ]
-        | None
-    ) = None
-    mode: (
-        Annotated[
-            str,
-            Meta(
-                description="rank by one plain search instead of an engine: by meaning, by words, or 70/30 by both; returns the "
-                "best k, relevant or not, unless `gate` is true",
-                extra_json_schema={"enum": ["vector", "keyword", "hybrid"]},
-            ),
-        ]
-        | None
-    ) = None
-    gate: (
-        Annotated[
-            bool,
-            Meta(
-                description="true: only relevant memories, each fact once; false: the best k; default the setting `gate.on`"
-            ),
-        ]
-        | None
-    ) = None
-    budget: (
-        Annotated[
-            int,
-            Meta(
-                description="most tokens of the memories and of the text around them in their notes, best first; default no limit",
-                extra_json_schema={"minimum": 1},
-            ),
-        ]
-        | None
-    ) = None
-    counts: (
-        Annotated[
-            bool,
-            Meta(
-                description="count the returned memories as used, if the caller may write; default `living.count_recall`"
-            ),
-        ]
-        | None
-    ) = None
+    profile: Annotated[
+        str | None,
+        Meta(description="retrieval settings by name", extra_json_schema={"enum": [*plugin.name_owners("profiles")]}),
+    ] = None
+    engine: Annotated[
+        str | None,
+        Meta(
+            description="how to rank; default the engine of the profile, else the setting `land.engine`",
+            extra_json_schema={"enum": _ENGINES},
+        ),
+    ] = None
+    mode: Annotated[
+        str | None,
+        Meta(
+            description="rank by one plain search instead of an engine: by meaning, by words, or 70/30 by both; returns the "
+            "best k, relevant or not, unless `gate` is true",
+            extra_json_schema={"enum": [*MODES]},
+        ),
+    ] = None
+    gate: Annotated[
+        bool | None,
+        Meta(
+            description="true: only relevant memories, each fact once; false: the best k; default the setting `gate.on`"
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        Meta(
+            description="most tokens of the memories and of the text around them in their notes, best first; default no limit",
+            extra_json_schema={"minimum": 1},
+        ),
+    ] = None
+    counts: Annotated[
+        bool | None,
+        Meta(description="count the returned memories as used, if the caller may write; default `living.count_recall`"),
+    ] = None
     everywhere: Annotated[
         bool, Meta(description="search every namespace that the caller may read, not only this one and `main`")
     ] = False
@@ -180,12 +159,10 @@ class Relations(Operation["tuple[model.Relation, ...]"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404,)
 
     iri: Annotated[Iri, Meta(description="a memory")] | None = None
-    entity: (
-        Annotated[
-            str, Meta(description="its name or a clear part of it, its IRI, `me`, or a file, function, URL or variable")
-        ]
-        | None
-    ) = None
+    entity: Annotated[
+        str | None,
+        Meta(description="its name or a clear part of it, its IRI, `me`, or a file, function, URL or variable"),
+    ] = None
     limit: Limit = 50
 
 

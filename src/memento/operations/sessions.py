@@ -34,14 +34,13 @@ class StartSession(Operation["model.SessionBundle"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = BODY
 
-    query: Annotated[str, Meta(description="what the session is about; default the most important memories")] | None = (
+    query: Annotated[str | None, Meta(description="what the session is about; default the most important memories")] = (
         None
     )
     limit: Annotated[int, Meta(ge=1, le=100, description="most memories, over all groups")] = 15
-    folder: (
-        Annotated[str, Meta(description="the absolute path of the project, which is ingested if it is not known yet")]
-        | None
-    ) = None
+    folder: Annotated[
+        str | None, Meta(description="the absolute path of the project, which is ingested if it is not known yet")
+    ] = None
 
 
 class SummarizeSession(Operation["model.SessionSummary"], frozen=True):

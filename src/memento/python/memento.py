@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -186,7 +186,7 @@ def open_memento(
     loaded = settings.load(datadir.settings_file, profile=profile) if configured is None else None
     configured = configured or loaded or Settings()
     if key_file is not None:
-        configured = replace(configured, encryption=replace(configured.encryption, key="", key_file=str(key_file)))
+        configured = settings.with_key_file(configured, key_file)
     scope = Scope(namespace=settings.resolve_namespace(namespace or namespace_name or configured.scope.namespace))
     folder = datadir.path.resolve()
     with _guard(folder):

@@ -54,7 +54,6 @@ from memento.model import (
     Source,
     Status,
     Strength,
-    Synced,
     TagCount,
     TenantShown,
     Timeline,
@@ -77,6 +76,7 @@ from memento.plugins.cases.nouns import (
     Planned,
     TaskRun,
 )
+from memento.plugins.guard.nouns import Synced
 from memento.plugins.intake.nouns import Adopted, FileAnswer, Ingested
 from memento.plugins.keys.nouns import (
     BatchRow,
@@ -228,32 +228,6 @@ class AdminMethods:
             Forbidden: the caller may not administer the whole data folder, or may not name a model.
         """
 
-    def sync(
-        self,
-        folder: Path | str,
-        dry_run: bool = False,
-        *,
-        namespace: str | None = None,
-        progress: Progress | None = None,
-    ) -> Synced:
-        """
-        Synchronise the memory with those of other machines through a folder that all of them can reach, in a cloud or on a USB stick.
-
-        Each machine writes its changes there as numbered patches and applies those of the others, all or nothing and in any order. A
-        patch is only changed to remove what was erased. What was said on several machines is all kept; `disputes` lists what can hardly
-        both be true. What is forgotten or erased on one machine is so on all.
-
-        Args:
-            folder: the folder with the patches, on the machine of the service
-            dry_run: only say what would be sent and applied, and change nothing
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is applied.
-            ShapeViolation: a patch would break a shape.
-            Forbidden: the caller may not administer the whole data folder, or may not name a folder.
-        """
-
     def backup(
         self,
         folder: Path | str | None = None,
@@ -371,6 +345,32 @@ class AdminMethods:
         Raises:
             NotFound: there is no such token.
             Forbidden: the caller may not administer the whole data folder.
+        """
+
+    def sync(
+        self,
+        folder: Path | str,
+        dry_run: bool = False,
+        *,
+        namespace: str | None = None,
+        progress: Progress | None = None,
+    ) -> Synced:
+        """
+        Synchronise the memory with those of other machines through a folder that all of them can reach, in a cloud or on a USB stick.
+
+        Each machine writes its changes there as numbered patches and applies those of the others, all or nothing and in any order. A
+        patch is only changed to remove what was erased. What was said on several machines is all kept; `disputes` lists what can hardly
+        both be true. What is forgotten or erased on one machine is so on all.
+
+        Args:
+            folder: the folder with the patches, on the machine of the service
+            dry_run: only say what would be sent and applied, and change nothing
+            namespace: the namespace; default that of the caller
+
+        Raises:
+            InputError: a patch is damaged or missing, by name, or the folder cannot be written; nothing is applied.
+            ShapeViolation: a patch would break a shape.
+            Forbidden: the caller may not administer the whole data folder, or may not name a folder.
         """
 
     def probe_store(
@@ -1073,7 +1073,7 @@ class GraphsMethods:
 
         Args:
             document: the triples
-            graph: its IRI; default the graph of the namespace
+            graph: its IRI; the graph of memories is only replaced if you name it
             media: of the document: Turtle, N-Triples, RDF/XML, JSON-LD, N3, or TriG and N-Quads of one graph
             namespace: the namespace; default that of the caller
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +64,7 @@ def find_named_anchors(question: Question, graph: Store, scope: Scope) -> dict[I
     if is_first_person(question.text) or find_named(question.text, [question.view.indexes.name(scope.user)]):
         named.append(scope.user)
     rows = graph.select("retrieval/named", scope.readable, named=named) if named else []
-    found = {cast(IRI, row["anchor"]): str(row["name"]) if "name" in row else "" for row in rows}
+    found = {row["anchor"]: str(row["name"]) if "name" in row else "" for row in rows}
     return {iri: name or ("USER" if iri == scope.user else iri) for iri, name in found.items()}
 
 
@@ -128,9 +127,9 @@ def find_anchors(
     shares: dict[IRI, float] = dict.fromkeys(named, 1.0)
     names: dict[IRI, str] = dict(named)
     for row in rows:
-        iri = cast(IRI, row["anchor"])
+        iri = row["anchor"]
         if iri != scope.user or settings.user:
-            shares[iri] = max(shares.get(iri, 0.0), settings.seed_share * good[cast(IRI, row["memory"])])
+            shares[iri] = max(shares.get(iri, 0.0), settings.seed_share * good[row["memory"]])
             names.setdefault(iri, str(row.get("name", "USER" if iri == scope.user else iri)))
     known, links = view.indexes.links.anchors, view.links()
     degrees = [sum(graph.frequency(known.number(iri)) for graph in links) for iri in shares]

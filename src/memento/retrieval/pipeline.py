@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
 
 import numpy as np
 
+from memento import plugin
 from memento.backends import Backends
 from memento.errors import EmbeddingError
 from memento.iris import IRI, MEM, tag_name
@@ -27,10 +27,10 @@ from memento.retrieval.anchor import anchor, list_meant, take_sides
 from memento.retrieval.calibration import LEAST_SHARE, calibrate
 from memento.retrieval.chains import END, order_by_kind, order_latest_first
 from memento.retrieval.distill import distill, find_twins, merge_overlaps, merge_twins
-from memento.retrieval.engines.published import AS_ASKED, rank_as_published, rank_by_search
 from memento.retrieval.expand import WALKS, expand
 from memento.retrieval.nearest import MOST as MOST_NEAREST
 from memento.retrieval.nearest import find_nearest
+from memento.retrieval.plain import RankMemories, rank_by_search
 from memento.retrieval.question import (
     Asking,
     Query,
@@ -49,7 +49,7 @@ from memento.search.links import Asked, Joined
 from memento.search.names import label_of
 from memento.search.nodes import EXPLICIT
 from memento.search.reranker import Reranker
-from memento.settings import MODES, Settings
+from memento.settings import ENGINES, MODES, Settings, require_engine
 from memento.telemetry import Stopwatch
 from memento.text.claims import read_question as read_clauses
 from memento.text.sentences import is_readable
@@ -213,12 +213,14 @@ def rank(question: Question, query: Query, stores: Backends, settings: Settings,
     engine, run, view = settings.land.engine, watch.time_call, question.view
     has_gate = settings.gate.on and bool(question.vectors.any())
     k = max(query.k, relevance.LOOKED_AT) if has_gate else query.k
-    if engine == "published":
+    if engine not in ENGINES:
+        require_engine(settings, engine)
         evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
-        chosen, considered = rank_as_published(question, k, stores.graph, query.scope, settings, watch)
-    elif engine in MODES:
-        evidence = Evidence({"meaning": score_meaning(question.vectors, view)} if settings.gate.on else {})
-        chosen, considered = run(rank_by_search, engine, question, k, settings.land)
+        if engine in MODES:
+            chosen, considered = run(rank_by_search, engine, question, k, settings.land)
+        else:
+            rank_otherwise: RankMemories = plugin.collect("engines")[engine]
+            chosen, considered = rank_otherwise(question, k, query, stores, settings, watch)
     else:
         k = max(query.k + timely.MARGIN, k)
         law = WALKS.get(engine) or (WALKS["ppr"] if is_needed("law", settings.signals) else None)
@@ -250,7 +252,7 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
     def read_contents(nodes: Sequence[int]) -> dict[int, str]:
         ids = {question.view.indexes.nodes.iri(node): node for node in nodes}
         rows = stores.graph.select("search/texts", query.scope.readable, memory=[*ids]) if ids else []
-        return {ids[cast(IRI, row["memory"])]: str(row["content"]) for row in rows}
+        return {ids[row["memory"]]: str(row["content"]) for row in rows}
 
     return read_contents
 
@@ -273,10 +275,10 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
 
     With the gate off, return as many as the query asks for.
 
-    *But:* the engine of the published design keeps its own order.
+    *But:* a plain search, and an engine of a plug-in, keep their own order.
     """
     ordered = ranking.chosen
-    if settings.land.engine not in AS_ASKED:
+    if settings.land.engine in ENGINES:
         ordered = order_in_time(ranking.chosen, ranking.evidence, query, question, stores)
     ordered = order_by_kind(ordered, ranking.evidence.steps, query.question, question.view)
     signals = ranking.evidence.signals
@@ -285,7 +287,7 @@ def pick_in_time(ranking: Ranking, query: Query, question: Question, stores: Bac
         sides = take_sides([one.item for one in ordered], ranking.evidence, question)
         ordered = order_latest_first(ordered, query.question, question.view, at, sides)
         ordered.sort(key=lambda one: -max(float(signals["path"][one.item]), END))
-    if settings.land.engine not in AS_ASKED:
+    if settings.land.engine in ENGINES:
         ordered = _put_stand_ins_first(ordered, query, question)
     judged = ranking.judgement
     if judged is None:
@@ -481,7 +483,7 @@ _GRAINS = 64
 
 def _find_asked(text: str, query: Query, stores: Backends, settings: Settings) -> tuple[list[Asked], list[int]]:
     """Return the names in a question, without participants of conversations, and the memories with these names and no grains."""
-    if settings.land.engine in AS_ASKED:
+    if settings.land.engine not in ENGINES:
         return [], []
     view = _view_at(query, stores)
     joined = Joined(view.links())
@@ -530,8 +532,8 @@ def _view_in_time(query: Query, stores: Backends) -> View:
 
 
 def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tuple[str, str]:
-    """Return the question spell-corrected, and also without the participants' names; as typed for engines in `AS_ASKED`."""
-    if settings.land.engine in AS_ASKED:
+    """Return the question spell-corrected, and also without the participants' names; as typed where another engine ranks."""
+    if settings.land.engine not in ENGINES:
         return query.question, query.question
     indexes, graphs = stores.indexes, query.scope.memory_graphs
     postings = [indexes.passages[graph].context for graph in graphs if graph in indexes.passages]
@@ -548,13 +550,13 @@ def _correct_and_strip(query: Query, stores: Backends, settings: Settings) -> tu
 
 
 def _goes_by_profile(settings: Settings) -> bool:
-    return is_needed("prominent", settings.signals) and settings.land.engine not in AS_ASKED
+    return is_needed("prominent", settings.signals) and settings.land.engine in ENGINES
 
 
 def give_reasons(
     chosen: list[Scored[int]], question: Question, ranking: Ranking, settings: Settings
 ) -> dict[IRI, explain.Reasons]:
     """Return why each memory was returned."""
-    if settings.land.engine in (*WALKS, *AS_ASKED):
+    if settings.land.engine in WALKS or settings.land.engine not in ENGINES:
         return explain.explain_one_score(chosen, ranking.evidence.anchors, question.view)
     return explain.explain_signals(chosen, question, ranking.evidence, settings.land.pool, settings.signals)

@@ -718,8 +718,7 @@ def _fit_days(one: PartialDate, days: NDArray[np.int64]) -> Signal:
 
 def add_plugins() -> None:
     """Register the signals of the plug-ins; raise `PluginError` if a name is taken."""
-    for name, of in plugin.name_owners("signals").items():
-        plugin.refuse_clash("signals", dict.fromkeys(SIGNALS, "Memento"), (name,), of)
+    plugin.name_beside("signals", SIGNALS)
     plugin.collect("signals")
 
 

@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def trace(
         return (), ()
     parts: dict[IRI, _Parts] = defaultdict(_Parts)
     for row in graph.select("retrieval/trace", scope.readable, memory=[one.item for one in chosen]):
-        _sort_in(parts[cast(IRI, row["memory"])], row, believed_at)
+        _sort_in(parts[row["memory"]], row, believed_at)
     memories = tuple(
         _build_memory(rank, one, parts[one.item], scope.user, believed_at)
         for rank, one in enumerate(chosen, start=1)
@@ -182,15 +181,15 @@ def _sort_in(parts: _Parts, row: Row, believed_at: datetime | None) -> None:
             if believed_at is None:  # it is what contradicts the memory now
                 parts.against.append(row)
         case "ended":
-            if believed_at is None or cast(datetime, row.get("at", believed_at)) <= believed_at:
+            if believed_at is None or row.get("at", believed_at) <= believed_at:
                 parts.ended.append(row)
-        case _ if believed_at is None or cast(datetime, row["at"]) <= believed_at:
+        case _ if believed_at is None or row["at"] <= believed_at:
             parts.replaced.append(row)
 
 
 def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believed_at: datetime | None) -> Recalled:
     note = parts.note
-    merged = dict.fromkeys(cast(IRI, row["merged"]) for row in parts.merged)
+    merged = dict.fromkeys(row["merged"] for row in parts.merged)
     return Recalled(
         rank=rank,
         iri=one.item,
@@ -200,7 +199,7 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         valid_at=_time_of(parts.own, "validAt"),
         invalid_at=_end_of(parts.own, believed_at),
         about=tuple(_name_of(row, user) for row in parts.about),
-        about_iris=tuple(cast(IRI, row["node"]) for row in parts.about),
+        about_iris=tuple(row["node"] for row in parts.about),
         note=_to_note(note) if note else None,
         invalidates=_list_replaced(one.item, parts.replaced, depth=2),
         count=1 + len(merged),
@@ -209,18 +208,18 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
         ended=tuple(
             Ended(
                 words=str(row["content"]),
-                at=cast(datetime, row["invalidAt"]),
-                by=cast("IRI | None", row.get("invalidator")),
+                at=row["invalidAt"],
+                by=row.get("invalidator"),
                 reason=str(row.get("reason", "")),
-                iri=cast(IRI, row["node"]),
+                iri=row["node"],
             )
-            for row in sorted(parts.ended, key=lambda row: (cast(datetime, row["invalidAt"]), str(row["node"])))
+            for row in sorted(parts.ended, key=lambda row: (row["invalidAt"], str(row["node"])))
         ),
         contradicts=tuple(
             Contradiction(
-                iri=cast(IRI, row["node"]),
+                iri=row["node"],
                 content=_join_lines(str(row["content"])),
-                confidence=cast(float, row.get("confidence", 1.0)),
+                confidence=row.get("confidence", 1.0),
             )
             for row in parts.against
         ),
@@ -229,13 +228,13 @@ def _build_memory(rank: int, one: Scored[IRI], parts: _Parts, user: IRI, believe
 
 def _to_note(row: Row) -> NoteRef:
     return NoteRef(
-        iri=cast(IRI, row["node"]),
+        iri=row["node"],
         content=str(row["content"]),
-        at=cast(datetime, row["at"]),
+        at=row["at"],
         said_by=_join_lines(str(row.get("name", ""))),
-        parent=cast("IRI | None", row.get("parent")),
-        piece=cast("int | None", row.get("piece")),
-        pieces=cast("int | None", row.get("pieces")),
+        parent=row.get("parent"),
+        piece=row.get("piece"),
+        pieces=row.get("pieces"),
     )
 
 
@@ -246,13 +245,13 @@ def _list_replaced(memory: IRI, rows: Sequence[Row], depth: int) -> tuple[Retire
     mine = [row for row in rows if row["invalidator"] == memory and row["node"] != memory]
     found = [
         Retired(
-            iri=cast(IRI, row["node"]),
+            iri=row["node"],
             content=_join_lines(str(row["content"])),
             reason=str(row["reason"]),
             valid_at=_time_of(row, "validAt"),
             invalid_at=_time_of(row, "invalidAt"),
             invalidated_at=_time_of(row, "at"),
-            invalidates=_list_replaced(cast(IRI, row["node"]), rows, depth - 1),
+            invalidates=_list_replaced(row["node"], rows, depth - 1),
         )
         for row in mine
     ]
@@ -260,8 +259,8 @@ def _list_replaced(memory: IRI, rows: Sequence[Row], depth: int) -> tuple[Retire
 
 
 def _list_entities(rows: Sequence[Row], user: IRI) -> tuple[RecalledEntity, ...]:
-    counts = Counter(cast(IRI, row["node"]) for row in rows)
-    first = {cast(IRI, row["node"]): row for row in reversed(rows)}
+    counts = Counter(row["node"] for row in rows)
+    first = {row["node"]: row for row in reversed(rows)}
     found = [
         RecalledEntity(
             iri=iri,

@@ -113,10 +113,6 @@ class Grains(Index):
         for node in nodes:
             self.pending.pop(node, None)
 
-    def list_pending(self, nodes: Iterable[int], most: int) -> list[int]:
-        """Return the first memories among some that have no grains yet."""
-        return [node for node in nodes if node in self.pending][:most]
-
     def apply(self, update: Update) -> None:
         for node, record in update.fresh:
             if record.kind == "memory":

@@ -494,7 +494,7 @@ def walk_memories(
             query, most = "search/pages", _PAGES
         slots["before"] = [before]
         rows = graph.select(query, graphs, **slots)
-        places = {cast(IRI, row["memory"]): cast(datetime, row["createdAt"]) for row in rows}
+        places = {row["memory"]: row["createdAt"] for row in rows}
         if not places:
             return
         iris = list(places)
@@ -526,8 +526,8 @@ def _list_held(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI], now: d
 def _read_marks(graph: Store, graphs: Sequence[IRI], nodes: Sequence[IRI]) -> dict[IRI, Record]:
     said: dict[IRI, tuple[IRI, dict[IRI, list[Value]]]] = {}
     for row in graph.select("search/marks", graphs, node=nodes) if nodes else ():
-        _, values = said.setdefault(cast(IRI, row["node"]), (cast(IRI, row["graph"]), {}))
-        values.setdefault(cast(IRI, row["predicate"]), []).append(row["value"])
+        _, values = said.setdefault(row["node"], (row["graph"], {}))
+        values.setdefault(row["predicate"], []).append(row["value"])
     return {iri: Record(iri, place, values) for iri, (place, values) in said.items()}
 
 

@@ -141,11 +141,6 @@ class Turns:
         """The speakers of this graph, with their numbers of turns."""
         return Counter({name: n for name, n in zip(self._names, self._spoken, strict=True) if n})
 
-    def place_of_turn(self, node: int) -> tuple[IRI, int] | None:
-        """Return the session and the position of a turn, or None for a memory outside of any conversation."""
-        session = self.session_of(node)
-        return None if session < 0 else (self._iris[session], int(self._position[node]))
-
     def neighbours(self, node: int) -> tuple[int, int]:
         """Return the turns before and after a turn, −1 where there is none; (−1, −1) for a memory outside of any conversation."""
         session = self.session_of(node)

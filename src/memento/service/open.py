@@ -7,9 +7,9 @@ import os
 from contextlib import ExitStack, closing, nullcontext, suppress
 from pathlib import Path
 
+from memento.access import unlock_folder
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.cases import embed_all_tasks
-from memento.archive.encrypt import unlock_folder
 from memento.archive.upgrade import remove_half_rivalries, write_missing_edges
 from memento.backends import open_backends
 from memento.datadir import DataFolder, Owner
@@ -36,7 +36,7 @@ from memento.service.handlers.capture import take_captured
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
 from memento.service.handlers.sessions import render_page
-from memento.settings import EncryptionSettings, Settings
+from memento.settings import Settings
 from memento.text.parse import load_pipeline
 from memento.time import now
 
@@ -73,7 +73,7 @@ def open_service(
     try:
         for place in (datadir.backups, datadir.checkpoints):
             backups.discard_unfinished(place)
-        unlock_folder(datadir, settings.encryption)
+        unlock_folder(datadir, settings)
         service = Service(
             datadir,
             open_backends(datadir, settings, mends=mends, keep=keep, progress=progress),
@@ -201,7 +201,7 @@ def restore_folder(
     *,
     wait_s: float = 0.0,
     progress: Progress | None = None,
-    encryption: EncryptionSettings | None = None,
+    configured: Settings | None = None,
 ) -> Restored:
     """
     Replace the memory of a data folder that no process has open by a backup, whatever state its store is in; the old memory is
@@ -212,7 +212,7 @@ def restore_folder(
             that the folder itself has if its store cannot be opened.
         wait_s: seconds to wait while another process owns the folder.
         progress: called with (verified files, all files) of the backup.
-        encryption: what opens the data folder if it is encrypted.
+        configured: all settings, of which those of encryption open the data folder if it is encrypted; by default the usual ones.
 
     Raises:
         NotFound: there is no backup.
@@ -223,7 +223,7 @@ def restore_folder(
     datadir = DataFolder(Path(path))
     datadir.acquire("memento restore", wait_s)
     with datadir:
-        unlock_folder(datadir, encryption or EncryptionSettings())
+        unlock_folder(datadir, configured or Settings())
         backups.finish_restore(datadir)  # of an earlier restore that was killed
         try:
             found = backups.prepare_restore(

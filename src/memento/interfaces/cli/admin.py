@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
@@ -30,7 +28,6 @@ from memento.operations import PLUGGED
 
 if TYPE_CHECKING:
     from memento.access import Tokens
-    from memento.model import Converted
     from memento.settings import Settings
 
 
@@ -363,74 +360,6 @@ def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: f
         chosen.tell("a service runs: it takes this up when it starts again")
 
 
-@command("encrypt")
-@click.option(
-    "--make-key",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="First write a random key into this new file, and use it as the key file.",
-)
-def encrypt_home(chosen: Chosen, make_key: Path | None) -> None:
-    """Encrypt the data folder and its backups; no process may have it open."""
-    from memento.archive.encrypt import encrypt_folder
-
-    if make_key is not None:
-        _write_key(make_key)
-        chosen.key_file = str(make_key)
-    _print_converted(chosen, encrypt_folder(chosen.folder.path, chosen.settings().encryption))
-
-
-@command("decrypt")
-def decrypt_home(chosen: Chosen) -> None:
-    """Decrypt an encrypted data folder and its backups; no process may have it open."""
-    from memento.archive.encrypt import decrypt_folder
-
-    _print_converted(chosen, decrypt_folder(chosen.folder.path, chosen.settings().encryption))
-
-
-@command("reencrypt")
-@click.option(
-    "--new-key-file",
-    metavar="FILE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The file with the new key; a missing file is created with a random key.",
-)
-def reencrypt_home(chosen: Chosen, new_key_file: Path) -> None:
-    """Encrypt an encrypted data folder again with a new key; no process may have it open."""
-    from memento.archive.encrypt import reencrypt_folder
-    from memento.vault import read_key
-
-    if not new_key_file.exists():
-        _write_key(new_key_file)
-    options = chosen.settings().encryption
-    _print_converted(chosen, reencrypt_folder(chosen.folder.path, options, read_key("", new_key_file)))
-
-
-def _write_key(file: Path) -> None:
-    from memento.errors import InputError
-    from memento.vault import make_key
-
-    try:
-        with open(file, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as target:
-            target.write(f"{make_key()}\n")
-    except OSError as error:
-        raise InputError(f"the key file {file} cannot be made: {error.strerror}") from error
-
-
-def _print_converted(chosen: Chosen, done: Converted) -> None:
-    from memento.codec import plain
-
-    state = "encrypted" if done.encrypted else "in plain text"
-    with_them = f", with {done.backups} backup{'s' * (done.backups != 1)}" if done.backups else ""
-    lines = [f"{done.folder} is {state} now{with_them}."]
-    if done.encrypted:
-        lines.append("Keep the key outside of this folder: without it nobody can read the memory, including you.")
-    what = "is not encrypted, or not with this key" if done.encrypted else "could not be converted"
-    lines += [f"{one} {what}: delete it, or keep it elsewhere." for one in done.left]
-    print_answer(chosen, plain(done), lambda: "\n".join(lines))
-
-
 def announce(address: str) -> None:
     """Print where the service is reached."""
     from rich.console import Console
@@ -446,7 +375,7 @@ def announce(address: str) -> None:
 
 @main.group("store")
 def store_group() -> None:
-    """Encrypt the store, change its embedder, upgrade it, move tenants."""
+    """Change the embedder of the store, upgrade it, move tenants, encrypt it."""
 
 
 @main.group("token")
@@ -456,13 +385,11 @@ def token_group() -> None:
 
 def _tokens(chosen: Chosen) -> Tokens:
     """Return the tokens of the data folder; an encrypted folder keeps them encrypted."""
-    from memento.access import Tokens
-    from memento.vault import read_key
+    from memento.access import Tokens, unlock_folder
 
     folder = chosen.folder
     if folder.is_encrypted:
-        options = chosen.settings().encryption
-        folder.unlock(read_key(options.key, options.key_file))
+        unlock_folder(folder, chosen.settings(), opens=False)
     return Tokens(folder.tokens, folder.vault)
 
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,9 +65,7 @@ class Chosen:
         from memento import settings
 
         found = settings.load(self.folder.settings_file, tell=self.tell)
-        if self.key_file is None:
-            return found
-        return replace(found, encryption=replace(found.encryption, key="", key_file=self.key_file))
+        return found if self.key_file is None else settings.with_key_file(found, self.key_file)
 
     def tell(self, notice: str) -> None:
         """Print a notice on stderr, once per command: for example that the memory is read-only and why."""
@@ -270,7 +268,7 @@ OLD_NAMES: Mapping[str, str] = {
     "list-waiting": "inbox waiting",
     "note-status": "inbox status",
     "update": "graph update",
-    **{old: f"store {old}" for old in ("encrypt", "decrypt", "reencrypt", "migrate", "tenant", "teardown")},
+    **{old: f"store {old}" for old in ("migrate", "tenant", "teardown")},
     "completion": "config completion",
     "pages": "session pages",
     "upgrade": "store upgrade",

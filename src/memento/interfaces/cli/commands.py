@@ -216,7 +216,6 @@ BY_HAND: dict[str, str] = {
             "rebuild",
             "upgrade",
             "migrate",
-            "sync",
             "manifest",
         )
     },

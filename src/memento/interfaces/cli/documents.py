@@ -31,11 +31,10 @@ from memento.interfaces.cli.views import (
     show_import_undone,
     show_migration,
     show_redacted,
-    show_sync,
     show_undone,
 )
 from memento.operations.base import fields_of
-from memento.operations.care import Migrate, Sync
+from memento.operations.care import Migrate
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -265,7 +264,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
                     chosen.folder.path,
                     _absolute_path(folder),
                     wait_s=configured.server.lock_wait_s,
-                    encryption=configured.encryption,
+                    configured=configured,
                     progress=progress,
                 )
             )
@@ -304,18 +303,6 @@ def migrate(
     with open_memory(chosen, "migrate") as memento, bar("Embedding") as progress:
         migrated = memento.call(operation, progress)
     print_answer(chosen, plain(migrated), lambda: show_migration(plain(migrated)))
-
-
-@command("sync")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--dry-run", is_flag=True, help=f"{fields_of(Sync)['dry_run'].description}.")
-def sync_with_others(chosen: Chosen, folder: Path, dry_run: bool) -> None:
-    """Write local changes to FOLDER, which other machines share, and read their changes from it."""
-    from memento.codec import plain
-
-    with open_memory(chosen, "sync") as memento, bar("Taking in") as progress:
-        answer = plain(memento.call(Sync(str(_absolute_path(folder)), dry_run), progress))
-    print_answer(chosen, answer, lambda: show_sync(answer))
 
 
 @command("rebuild")

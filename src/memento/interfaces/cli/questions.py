@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--as-of", type=Instant(), help="Show what was true at this time.")
 @click.option("--believed-at", type=Instant(), help="Show what was believed at this time.")
 @click.option("--profile", metavar="NAME", help="The profile of retrieval settings, for example seed.")
-@click.option("--engine", metavar="NAME", help="The ranking engine: signals, ppr, spread, hops or published.")
+@click.option("--engine", metavar="NAME", help="The ranking engine, for example ppr.")
 @click.option("--mode", metavar="NAME", help="A plain search instead of an engine: vector, keyword or hybrid.")
 @click.option("--budget", type=int, metavar="TOKENS", help="The most tokens, best memories first; counts the rest.")
 @click.option("--no-gate", is_flag=True, help="Show the best memories even when none is relevant.")

@@ -456,26 +456,6 @@ def show_migration(answer: Mapping[str, Any]) -> str:
     return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts embedded{resumed}. Backup: {answer['backup']}"
 
 
-def show_sync(answer: Mapping[str, Any]) -> str:
-    """Show what was sent and what was received, and what a person should review."""
-    verbs = ("would be sent", "would be received") if answer["dry_run"] else ("sent", "received")
-    lines = [
-        f"{answer['sent']:,} statements and {answer['withdrawn']:,} removals {verbs[0]}; {answer['patches']:,} patches of other "
-        f"machines {verbs[1]}, with {answer['added']:,} statements and {answer['removed']:,} removals."
-    ]
-    if answer["rivals"]:
-        lines.append(f"{answer['rivals']:,} memories probably contradict others: `memento care disputes` lists them.")
-    if answer["overruled"]:
-        lines.append(f"{answer['overruled']:,} values were replaced by later ones from other machines.")
-    if answer["joined"]:
-        lines.append(
-            "This machine would join, and would get a name then."
-            if answer["dry_run"]
-            else f"This machine is {answer['machine']} from now on."
-        )
-    return "\n".join(lines)
-
-
 def show_relations(rows: Iterable[Json]) -> str:
     """Show a line for each related memory: its relation, strength and text."""
     return "\n".join(map(_relation, rows)) or "Nothing is related to it."

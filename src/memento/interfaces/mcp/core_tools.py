@@ -406,7 +406,6 @@ READING_TOOLS = tuple(
         run=run,
         asks=(operation,),
         reads_only=True,
-        repeats_harmlessly=True,
     )
     for name, title, description, arguments, run, operation in (
         ("memento_recall", "Recall", RECALL, RecallArguments, recall, Recall),

@@ -6,7 +6,7 @@ The tools that `MEMENTO_TOOLS` adds, group by group: connectors, care.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +20,7 @@ from memento.interfaces.mcp.resources import address_of, iri_of
 from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
 from memento.iris import IRI, MEM
 from memento.model import (
-    Listed,
     Recollection,
-    Relation,
 )
 from memento.operations import notes, sessions
 from memento.operations.care import Compact, Export, Migrate, Status
@@ -114,7 +112,6 @@ CONNECTOR_TOOLS = (
         run=search,
         asks=(Recall,),
         reads_only=True,
-        repeats_harmlessly=True,
     ),
     Tool(
         name="fetch",
@@ -125,7 +122,6 @@ CONNECTOR_TOOLS = (
         run=fetch,
         asks=(Get,),
         reads_only=True,
-        repeats_harmlessly=True,
     ),
 )
 
@@ -257,20 +253,6 @@ class UnsaveArguments(Arguments, frozen=True, kw_only=True):
     namespace: Namespace = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """A page of memories."""
-
-    memories: tuple[Listed, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relating:
-    """Memories related to a memory, or about an entity."""
-
-    relations: tuple[Relation, ...]
-
-
 class HandOutArguments(Arguments, frozen=True, kw_only=True):
     namespace: Namespace = None
     format: Annotated[Literal["jsonl", "json", "markdown", "csv"], Meta(description="The format of the document.")] = (
@@ -378,7 +360,6 @@ CARE_TOOLS = (
         address="POST /api/recall",
         asks=(Recall,),
         reads_only=True,
-        repeats_harmlessly=True,
     ),
     Tool(
         name="memory_search",
@@ -390,7 +371,6 @@ CARE_TOOLS = (
         address="POST /api/search",
         asks=(Recall,),
         reads_only=True,
-        repeats_harmlessly=True,
     ),
     Tool(
         name="memory_forget",
@@ -403,28 +383,22 @@ CARE_TOOLS = (
         destroys=True,
         repeats_harmlessly=True,
     ),
-    replace(
-        tool_over(
-            List,
-            "memory_list",
-            "List memories",
-            LISTING,
-            {
-                "tags": Argument(field="tags"),
-                "limit": Argument(field="limit", default=10),
-                "offset": Argument(field="offset"),
-                "container": Argument(field="container"),
-                "alone": Argument(field="alone"),
-            },
-            wrap=(Listing, "memories"),
-            takes_namespace=True,
-        ),
+    tool_over(
+        List,
+        "memory_list",
+        "List memories",
+        LISTING,
+        {
+            "tags": "tags",
+            "limit": Argument(field="limit", default=10),
+            "offset": "offset",
+            "container": "container",
+            "alone": "alone",
+        },
+        wrap="memories",
         address="GET /api/list",
     ),
-    replace(
-        tool_over(Status, "memory_health", "State of the memory", HEALTH, {}, takes_namespace=True),
-        address="GET /api/health",
-    ),
+    tool_over(Status, "memory_health", "State of the memory", HEALTH, {}, address="GET /api/health"),
     Tool(
         name="memory_export",
         title="Write memories as a document",
@@ -434,66 +408,36 @@ CARE_TOOLS = (
         run=hand_out_text,
         asks=(Status, Export),
         reads_only=True,
-        repeats_harmlessly=True,
     ),
     tool_over(
         sessions.StartSession,
         "memory_session_start",
         "Start a session",
         START,
-        {
-            "query": Argument(field="query"),
-            "limit": Argument(field="limit"),
-            "folder": Argument(field="folder"),
-        },
-        takes_namespace=True,
+        {"query": "query", "limit": "limit", "folder": "folder"},
         reads_only=False,
     ),
     tool_over(
-        sessions.SummarizeSession,
-        "memory_session_summary",
-        "Summarize a session",
-        SUM_UP,
-        {"sessionId": Argument(field="session")},
-        takes_namespace=True,
+        sessions.SummarizeSession, "memory_session_summary", "Summarize a session", SUM_UP, {"sessionId": "session"}
     ),
     tool_over(
-        sessions.Profile,
-        "memory_profile",
-        "What it is about",
-        ABOUT,
-        {"regenerate": Argument(field="regenerate")},
-        takes_namespace=True,
-        reads_only=False,
+        sessions.Profile, "memory_profile", "What it is about", ABOUT, {"regenerate": "regenerate"}, reads_only=False
     ),
     tool_over(
         Compact,
         "memory_compact",
         "Tidy up",
         TIDY,
-        {
-            "dryRun": Argument(field="dry_run"),
-            "ttlDays": Argument(field="ttl_days"),
-            "maxEntries": Argument(field="max_entries"),
-        },
-        takes_namespace=True,
+        {"dryRun": "dry_run", "ttlDays": "ttl_days", "maxEntries": "max_entries"},
     ),
-    tool_over(
-        Migrate,
-        "memory_migrate",
-        "Change the embedder",
-        MOVE,
-        {"model": Argument(field="model"), "dryRun": Argument(field="dry_run")},
-        takes_namespace=True,
-    ),
+    tool_over(Migrate, "memory_migrate", "Change the embedder", MOVE, {"model": "model", "dryRun": "dry_run"}),
     tool_over(
         Relations,
         "memory_related",
         "Related memories",
         RELATIONS,
-        {"id": Argument(field="iri"), "entity": Argument(field="entity"), "limit": Argument(field="limit")},
-        wrap=(Relating, "relations"),
-        takes_namespace=True,
+        {"id": "iri", "entity": "entity", "limit": "limit"},
+        wrap="relations",
     ),
 )
 """The tools of one of the published designs, under its names and with its arguments."""

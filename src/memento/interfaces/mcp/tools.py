@@ -145,25 +145,28 @@ def tool_over(
     name: str,
     title: str,
     description: str,
-    arguments: Mapping[str, Argument],
+    arguments: Mapping[str, Argument | str],
     *,
-    wrap: tuple[type, str] | None = None,
-    takes_namespace: bool = False,
+    wrap: str = "",
+    takes_namespace: bool = True,
     reads_only: bool | None = None,
     repeats_harmlessly: bool | None = None,
-    reaches_out: bool = False,
+    **more: Any,
 ) -> Tool:
     """
     Make a tool from an operation: the operation's types, bounds and defaults, with the tool's names and descriptions.
 
     Args:
-        arguments: the tool's arguments by name; a field of the operation that none of them sets keeps its default.
-        wrap: a class and its field, for an answer that is a tuple, because a tool must return an object.
+        arguments: the tool's arguments by name, as an `Argument` or only the field that it sets; a field of the operation that none
+            of them sets keeps its default.
+        wrap: the name of the field that has the answer, if that is a tuple, because a tool must return an object.
         reads_only, repeats_harmlessly: default as the operation declares.
+        more: further fields of the `Tool`.
     """
     complete(operation)
     declared = fields_of(operation)
-    offered = {**arguments, **({"namespace": NAMESPACE} if takes_namespace else {})}
+    offered = {name: Argument(field=how) if isinstance(how, str) else how for name, how in arguments.items()}
+    offered |= {"namespace": NAMESPACE} if takes_namespace else {}
     members: list[tuple[str, Any, Any]] = []
     for argument, how in offered.items():
         of = declared[how.field]
@@ -180,11 +183,15 @@ def tool_over(
         f"{operation.__name__}Arguments", members, bases=(Arguments,), frozen=True, kw_only=True, module=__name__
     )
 
+    answered: Any = answer_type(operation)
+    if wrap:
+        answered = msgspec.defstruct(f"{operation.__name__}Answer", [(wrap, answered)], module=__name__)
+
     def call_operation(reach: Reach, asked: Any) -> Told:
         given = {how.field: getattr(asked, argument) for argument, how in offered.items()}
         given["namespace"] = given.get("namespace") or reach.namespace
         answer = reach.memory.call(operation(**given))
-        return Told(answer=wrap[0](**{wrap[1]: answer}) if wrap else answer)
+        return Told(answer=answered(answer) if wrap else answer)
 
     is_reading = operation.right == "read" and not operation.is_destructive
     return Tool(
@@ -192,14 +199,14 @@ def tool_over(
         title=title,
         description=description,
         arguments=kind,
-        answer=wrap[0] if wrap else answer_type(operation),
+        answer=answered,
         run=call_operation,
         asks=(operation,),
         also={how.field: argument for argument, how in offered.items() if how.field != argument},
         reads_only=is_reading if reads_only is None else reads_only,
         destroys=operation.is_destructive,
         repeats_harmlessly=operation.is_idempotent if repeats_harmlessly is None else repeats_harmlessly,
-        reaches_out=reaches_out,
+        **more,
     )
 
 

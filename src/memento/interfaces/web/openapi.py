@@ -105,7 +105,7 @@ def _describe(
     formats = VIEWS[operation].formats if operation in VIEWS else ()
     described: dict[str, Any] = {
         "summary": summary_of(operation),
-        "operationId": _identifier(verb, path),
+        "operationId": re.sub(r"\W+", "_", f"{verb}{path}").strip("_"),
         "parameters": parameters,
     }
     free = {name: one for name, one in properties.items() if name not in places}
@@ -210,10 +210,6 @@ _READY = (
 def _health(name: str, summary: str, schema: Schema) -> dict[str, Any]:
     answers = {str(status): _response(status, schema) for status in (200, 503)}
     return {"summary": summary, "operationId": name, "parameters": [], "responses": answers}
-
-
-def _identifier(verb: str, path: str) -> str:
-    return re.sub(r"\W+", "_", f"{verb}{path}").strip("_")
 
 
 def _without_null(schema: Any) -> Any:

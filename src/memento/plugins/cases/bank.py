@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import log1p
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,15 +219,15 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair]]:
     """
     about: dict[Any, list[IRI]] = defaultdict(list)
     for row in parts.graph.select("plugins/cases/about", [graph]):
-        about[row["case"]].append(cast(IRI, row["entity"]))
+        about[row["case"]].append(row["entity"])
     entries = [
         Entry(
-            iri=cast(IRI, row["case"]),
+            iri=row["case"],
             task=str(row["task"]),
-            at=cast(datetime, row["at"]),
-            reward=cast("float | None", row.get("reward")),
-            q=cast("float | None", row.get("q")),
-            uses=cast(int, row.get("uses", 0)),
+            at=row["at"],
+            reward=row.get("reward"),
+            q=row.get("q"),
+            uses=row.get("uses", 0),
             about=tuple(about[row["case"]]),
         )
         for row in parts.graph.select("plugins/cases/bank", [graph])
@@ -237,20 +237,18 @@ def load_bank(graph: IRI, parts: Backends) -> tuple[Bank, list[Pair]]:
     labelled = [row for row in parts.graph.select("plugins/cases/pairs", [graph]) if row["retrieval"] in vectors]
     bank = Bank(graph, parts.embedder.dimensions)
     bank.put(entries, np.array([vectors[entry.iri] for entry in entries], np.float32).reshape(-1, bank.dimensions))
-    bank.retrievals.extend(
-        cast(IRI, row["retrieval"]) for row in parts.graph.select("plugins/cases/looked_up", [graph])
-    )
+    bank.retrievals.extend(row["retrieval"] for row in parts.graph.select("plugins/cases/looked_up", [graph]))
     pairs = [
         Pair(
-            use=cast(IRI, row["use"]),
-            retrieval=cast(IRI, row["retrieval"]),
-            case=cast(IRI, row["case"]),
-            state=vectors[cast(IRI, row["retrieval"])],
+            use=row["use"],
+            retrieval=row["retrieval"],
+            case=row["case"],
+            state=vectors[row["retrieval"]],
             form=measure_form(str(row["task"])),
-            at_ms=cast(datetime, row["at"]).timestamp() * 1000,
+            at_ms=row["at"].timestamp() * 1000,
             cosine=float(str(row["cosine"])),
             reward=float(str(row["reward"])),
-            q=cast("float | None", row.get("q")),
+            q=row.get("q"),
         )
         for row in labelled
     ]

@@ -91,7 +91,7 @@ def _select_oldest(domain: Domain, writer: Writer, most: int) -> tuple[list[IRI]
         return [], ()
     old = [retrievals[place] for place in range(_AT_ONCE)]
     rows = writer.parts.graph.select("exchange/case_look_ups", [domain.graph], retrieval=old)
-    gone = ((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
+    gone = ((row["subject"], row["predicate"], row["value"], domain.graph) for row in rows)
     return old, tuple(dict.fromkeys(gone))
 
 
@@ -141,7 +141,7 @@ def assign_credit(
     if not rows or not str(rows[0].get("task", "")).strip():
         raise NotFound(f"there is no retrieval <{retrieval}> in this domain: `retrieve_cases` names the one it made")
     iri, uses, task = IRI(retrieval), rows[1:], str(rows[0]["task"])
-    if strange := single.keys() - {cast(IRI, row["case"]) for row in uses}:
+    if strange := single.keys() - {row["case"] for row in uses}:
         raise NotFound(f"the retrieval <{retrieval}> did not show <{min(strange)}>")
     whole = sum(single.values()) / len(single) if reward is None else reward
     adds: list[Quad] = [(iri, MEM.hasReward, whole, graph)]
@@ -151,7 +151,7 @@ def assign_credit(
     state = load_vectors({iri: task}, parts)[iri]
     form, pairs = measure_form(task), []
     for row in uses:
-        use, case = cast(IRI, row["use"]), cast(IRI, row["case"])
+        use, case = row["use"], row["case"]
         if "reward" in row:
             removes.append((use, MEM.hasReward, row["reward"], graph))
         share = single.get(case, reward)
@@ -168,7 +168,7 @@ def assign_credit(
                 at_ms=cast(datetime, rows[0]["at"]).timestamp() * 1000,
                 cosine=float(str(row["cosine"])),
                 reward=share,
-                q=cast("float | None", row.get("q")),
+                q=row.get("q"),
             )
         )
     return PendingCredit(iri, whole, Change(tuple(adds), tuple(removes)), tuple(pairs), bool(removes))

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 import numpy as np
 
@@ -131,9 +130,9 @@ def score_rows(look: Viewpoint, rows: Rows, domain: Domain, parts: Backends) -> 
 
 def _habits(rows: Rows, domain: Domain, parts: Backends) -> Values:
     """Return (m,) the share of the latest views that showed each row."""
-    views = [cast(IRI, row["view"]) for row in parts.graph.select("plugins/cases/views", [domain.graph])][:_LATEST]
+    views = [row["view"] for row in parts.graph.select("plugins/cases/views", [domain.graph])][:_LATEST]
     counts = Counter(
-        cast(IRI, row["value"])
+        row["value"]
         for row in (parts.graph.select("plugins/cases/view", [domain.graph], view=views) if views else ())
         if row["predicate"] == ZPT.selectedCorpuscle
     )
@@ -185,13 +184,13 @@ def _show_subtasks(rows: Rows, values: Values, look: Viewpoint, domain: Domain, 
     place = {iri: number for number, iri in enumerate(score)}
     return [
         Landmark(
-            iri=cast(IRI, row["subtask"]),
+            iri=row["subtask"],
             label=str(row["task"]),
-            score=score[cast(IRI, row["case"])],
+            score=score[row["case"]],
             reason=f"step {row['step']} of its case, {row['state']}; {_explain_order(look)}",
-            cases=(cast(IRI, row["case"]),),
+            cases=(row["case"],),
         )
-        for row in sorted(steps, key=lambda row: place[cast(IRI, row["case"])])
+        for row in sorted(steps, key=lambda row: place[row["case"]])
     ]
 
 
@@ -251,7 +250,7 @@ def _load_seen_cases(previous: IRI | None, domain: Domain, parts: Backends) -> s
     rows = parts.graph.select("plugins/cases/view", [domain.graph], view=parse_iri(previous))
     if not rows:
         raise NotFound(f"there is no view <{previous}> in this domain, or it was let go: the latest {VIEWS} are kept")
-    return {cast(IRI, row["value"]) for row in rows if row["predicate"] == ZPT.selectedCorpuscle}
+    return {row["value"] for row in rows if row["predicate"] == ZPT.selectedCorpuscle}
 
 
 def _view_quads(view: IRI, look: Viewpoint, found: Sequence[Landmark], at: datetime, graph: IRI) -> tuple[Quad, ...]:
@@ -285,9 +284,9 @@ def _view_quads(view: IRI, look: Viewpoint, found: Sequence[Landmark], at: datet
 
 def _expired_views(domain: Domain, parts: Backends) -> tuple[Quad, ...]:
     """Return the quads of the views beyond the number to keep."""
-    views = [cast(IRI, row["view"]) for row in parts.graph.select("plugins/cases/views", [domain.graph])][VIEWS - 1 :]
+    views = [row["view"] for row in parts.graph.select("plugins/cases/views", [domain.graph])][VIEWS - 1 :]
     rows = parts.graph.select("plugins/cases/view", [domain.graph], view=views) if views else []
-    return tuple((cast(IRI, row["subject"]), cast(IRI, row["predicate"]), row["value"], domain.graph) for row in rows)
+    return tuple((row["subject"], row["predicate"], row["value"], domain.graph) for row in rows)
 
 
 def parse_pan(pan: Sequence[str], bank: Bank, known: Callable[[str], list[IRI]]) -> tuple[list[IRI], list[str]]:

@@ -131,13 +131,10 @@ class RewardCases(Operation["nouns.Credited"], frozen=True):
     reward: Reward | None = None
     efficiency: Efficiency | None = None
     score: Score | None = None
-    single: (
-        Annotated[
-            Mapping[str, Reward],
-            Meta(description="the rewards of single cases by IRI; without a verdict the others get none"),
-        ]
-        | None
-    ) = None
+    single: Annotated[
+        Mapping[str, Reward] | None,
+        Meta(description="the rewards of single cases by IRI; without a verdict the others get none"),
+    ] = None
     domain: Domain | None = None
 
 
@@ -214,16 +211,13 @@ class NavigateCases(Operation["nouns.Navigated"], frozen=True):
         Sequence[str],
         Meta(description="only what matches all of these: entities by IRI or name, or words of the task"),
     ] = ()
-    tilt: (
-        Annotated[
-            nouns.Tilt,
-            Meta(
-                description="the order: by similarity to `task`, its words, shared entities, or time; default embedding with a "
-                "task, temporal without"
-            ),
-        ]
-        | None
-    ) = None
+    tilt: Annotated[
+        nouns.Tilt | None,
+        Meta(
+            description="the order: by similarity to `task`, its words, shared entities, or time; default embedding with a "
+            "task, temporal without"
+        ),
+    ] = None
     task: Annotated[Text, Meta(description="the task that cases are compared with")] | None = None
     since: Since | None = None
     until: Until | None = None
@@ -261,15 +255,12 @@ class PruneCases(Operation["tuple[IRI, ...]"], frozen=True):
     absent: ClassVar[Mapping[Interface, str]] = {"mcp": "people decide which cases go"}
 
     keep: Annotated[int, Meta(ge=1, le=2**31 - 1, description="how many cases stay")]
-    strategy: (
-        Annotated[
-            Literal["value", "oldest", "unused", "reward"],
-            Meta(
-                description="which to remove: worth least, finished first, shown least, earned least; default `cases.prune`"
-            ),
-        ]
-        | None
-    ) = None
+    strategy: Annotated[
+        Literal["value", "oldest", "unused", "reward"] | None,
+        Meta(
+            description="which to remove: worth least, finished first, shown least, earned least; default `cases.prune`"
+        ),
+    ] = None
     domain: Domain | None = None
 
 
@@ -290,12 +281,12 @@ class StartCase(Operation["nouns.TaskRun"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (404, 413, 415)
 
     task: Annotated[Text, Meta(description="what is to be done")]
-    plan: (
-        Annotated[Text, Meta(description="the plan, if it is known; `complete_case` may give a better one")] | None
-    ) = None
-    retrieval: (
-        Annotated[Text, Meta(description="the retrieval of cases for it; these cases will share its reward")] | None
-    ) = None
+    plan: Annotated[
+        Text | None, Meta(description="the plan, if it is known; `complete_case` may give a better one")
+    ] = None
+    retrieval: Annotated[
+        Text | None, Meta(description="the retrieval of cases for it; these cases will share its reward")
+    ] = None
     about: About = ()
     derived_from: DerivedFrom = ()
     domain: Domain | None = None
@@ -368,9 +359,9 @@ class CompleteCase(Operation["nouns.Completed"], frozen=True):
 
     run: Annotated[Iri, Meta(description="the task under way")]
     outcome: Annotated[model.Outcome, Meta(description="how it ended")] | None = None
-    plan: (
-        Annotated[Text, Meta(description="what was done; default the plan it started with, else its steps")] | None
-    ) = None
+    plan: Annotated[
+        Text | None, Meta(description="what was done; default the plan it started with, else its steps")
+    ] = None
     reward: Reward | None = None
     efficiency: Efficiency | None = None
     score: Score | None = None
@@ -416,10 +407,9 @@ class PlanTask(Operation["nouns.Planned"], frozen=True):
         Sequence[Text],
         Meta(description="your own plan; similar cases had no part in it, and share no reward"),
     ] = ()
-    retrieval: (
-        Annotated[Text, Meta(description="the retrieval that your steps are based on; its cases then share the reward")]
-        | None
-    ) = None
+    retrieval: Annotated[
+        Text | None, Meta(description="the retrieval that your steps are based on; its cases then share the reward")
+    ] = None
     k: Annotated[Count, Meta(description="most cases in each section that are retrieved for it")] | None = None
     about: About = ()
     domain: Domain | None = None

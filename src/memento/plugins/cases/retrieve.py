@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,13 +186,13 @@ def find_cases(
 def load_texts(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, tuple[str, str]]:
     """Load the tasks and plans of some cases."""
     rows = parts.graph.select("plugins/cases/shown", [domain.graph], case=iris) if iris else []
-    return {cast(IRI, row["case"]): (str(row["task"]), str(row["plan"])) for row in rows}
+    return {row["case"]: (str(row["task"]), str(row["plan"])) for row in rows}
 
 
 def load_reasons(iris: Sequence[IRI], domain: Domain, parts: Backends) -> dict[IRI, str]:
     """Load why some cases ended as they did, by their latest verdicts that say so."""
     rows = parts.graph.select("plugins/cases/reasons", [domain.graph], case=iris) if iris else []
-    return {cast(IRI, row["case"]): str(row["reason"]) for row in rows}
+    return {row["case"]: str(row["reason"]) for row in rows}
 
 
 def _to_case_found(
@@ -265,7 +264,7 @@ def _add_relationships(concerned: Sequence[tuple[IRI, ...]], scope: Scope, parts
     several = sorted({entity for entities in concerned if len(entities) > 1 for entity in entities})
     rows = parts.graph.select("plugins/cases/relationships", scope.memory_graphs, entity=several) if several else []
     return [
-        tuple(dict.fromkeys([*some, *(cast(IRI, row["relationship"]) for row in rows if _relates(row, some))]))
+        tuple(dict.fromkeys([*some, *(row["relationship"] for row in rows if _relates(row, some))]))
         for some in concerned
     ]
 

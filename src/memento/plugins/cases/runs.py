@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any, cast
+from typing import cast
 
 from memento.backends import Backends
 from memento.errors import Conflict
@@ -163,13 +163,13 @@ def list_runs(states: Sequence[StepState], domain: Domain, name: str, parts: Bac
     """Return the runs of a domain in these states, the latest first, without their steps."""
     return [
         TaskRun(
-            iri=cast(IRI, row["run"]),
+            iri=row["run"],
             task=str(row["task"]),
             domain=name,
-            state=cast(Any, row["state"]),
-            at=cast(datetime, row["at"]),
-            plan=cast("str | None", row.get("plan")),
-            retrieval=cast("IRI | None", row.get("retrieval")),
+            state=row["state"],
+            at=row["at"],
+            plan=row.get("plan"),
+            retrieval=row.get("retrieval"),
         )
         for row in parts.graph.select("plugins/cases/runs", [domain.graph], state=list(states))
     ]
@@ -189,20 +189,20 @@ def load_examples(task: str, retrieval: IRI, name: str, domain: Domain, parts: B
     """Load the cases that a retrieval showed, with the data that planning needs; none if the retrieval was deleted."""
     rows = parts.graph.select("plugins/cases/retrieval", [domain.graph], retrieval=retrieval)
     uses = [row for row in rows if "use" in row]
-    shown = [cast(IRI, row["case"]) for row in uses]
+    shown = [row["case"] for row in uses]
     texts, reasons = load_texts(shown, domain, parts), load_reasons(shown, domain, parts)
     cases = [
         CaseFound(
-            iri=cast(IRI, row["case"]),
-            task=texts[cast(IRI, row["case"])][0],
-            plan=texts[cast(IRI, row["case"])][1],
-            section=cast(Any, row["section"]),
+            iri=row["case"],
+            task=texts[row["case"]][0],
+            plan=texts[row["case"]][1],
+            section=row["section"],
             rank=int(str(row["rank"])),
             cosine=float(str(row["cosine"])),
             score=float(str(row["cosine"])),
             reason="shown before",
             at=cast(datetime, next(one["at"] for one in rows if "at" in one)),
-            verdict=reasons.get(cast(IRI, row["case"])),
+            verdict=reasons.get(row["case"]),
         )
         for row in uses
         if row["case"] in texts

@@ -91,11 +91,12 @@ CASE_TOOLS = (
         {
             "task": Argument(field="task", description="The task, in the words of the person who set it."),
             "k": Argument(field="k", description="The most cases to follow, and the most to avoid; default 4."),
-            "explore": Argument(field="explore"),
+            "explore": "explore",
             "domain": _DOMAIN,
         },
         reads_only=False,
         repeats_harmlessly=True,
+        takes_namespace=False,
     ),
     Tool(
         name="memento_case_record",
@@ -117,6 +118,7 @@ CASE_TOOLS = (
             "domain": _DOMAIN,
         },
         repeats_harmlessly=True,
+        takes_namespace=False,
     ),
     tool_over(
         operations.GetCase,
@@ -127,6 +129,7 @@ CASE_TOOLS = (
             "iri": Argument(field="case", description="The IRI of a case, as a retrieval returned it."),
             "domain": _DOMAIN,
         },
+        takes_namespace=False,
     ),
     tool_over(
         operations.PlanTask,
@@ -134,7 +137,7 @@ CASE_TOOLS = (
         "Plan a task",
         PLAN,
         {
-            "task": Argument(field="task"),
+            "task": "task",
             "steps": Argument(
                 field="steps", description="Your own plan, step by step; default a model's plan or that of a case."
             ),
@@ -144,6 +147,7 @@ CASE_TOOLS = (
             ),
             "domain": _DOMAIN,
         },
+        takes_namespace=False,
     ),
     tool_over(
         operations.ExecuteTask,
@@ -159,6 +163,7 @@ CASE_TOOLS = (
             "domain": _DOMAIN,
         },
         reaches_out=True,
+        takes_namespace=False,
     ),
     tool_over(
         operations.TaskRun,
@@ -166,6 +171,7 @@ CASE_TOOLS = (
         "Progress of a task",
         "Show a planned task with its steps and the result of each.",
         {"run": _RUN, "domain": _DOMAIN},
+        takes_namespace=False,
     ),
     tool_over(
         operations.CaseMetrics,
@@ -173,5 +179,6 @@ CASE_TOOLS = (
         "Metrics of cases",
         "Show rankings, success rate, execution accuracy, the learning curve and the cost of the cases of a domain.",
         {"domain": _DOMAIN},
+        takes_namespace=False,
     ),
 )

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from hashlib import sha256
-from typing import cast
 
 from memento.consolidation.task import Task, make_task
 from memento.graph import mapping
@@ -67,10 +66,10 @@ class Piece:
     def from_row(cls, row: Row) -> Piece:
         """Build a piece from a row of the query `pieces`."""
         return cls(
-            memory=cast(IRI, row["memory"]),
+            memory=row["memory"],
             content=str(row["content"]),
-            position=cast(int, row["position"]),
-            valid_at=cast(datetime, row["validAt"]),
+            position=row["position"],
+            valid_at=row["validAt"],
             is_over="over" in row,
         )
 

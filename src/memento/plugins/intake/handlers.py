@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import cast
 
 from memento.codec import decode
 from memento.consolidation.context import load_statements
@@ -156,7 +155,7 @@ class _Intake:
         rows = graph.select("plugins/intake/pieces", [self.scope.graph], document=list(iris))
         pieces: dict[IRI, list[Piece]] = {}
         for row in rows:
-            pieces.setdefault(cast(IRI, row["document"]), []).append(Piece.from_row(row))
+            pieces.setdefault(row["document"], []).append(Piece.from_row(row))
 
         def find_file(document: Document | None) -> CodeEntity | None:
             iri = document.file if document else None
@@ -261,7 +260,7 @@ def _begin(
     rows = context.stores.graph.select("plugins/intake/documents", [scope.graph], beginning=beginning)
     known = {
         str(row["name"]): _Known(
-            iri=cast(IRI, row["document"]), form=str(row["form"]), digest=str(row["digest"]), is_gone="ended" in row
+            iri=row["document"], form=str(row["form"]), digest=str(row["digest"]), is_gone="ended" in row
         )
         for row in rows
     }

@@ -48,9 +48,9 @@ class Ingest(Operation["nouns.Ingested"], frozen=True):
     most: (
         Annotated[int, Meta(ge=1, description="most documents to read now; the answer says how many are left")] | None
     ) = None
-    source: (
-        Annotated[Text, Meta(description="how it came in, as a short word such as `import`; default explicit")] | None
-    ) = None
+    source: Annotated[
+        Text | None, Meta(description="how it came in, as a short word such as `import`; default explicit")
+    ] = None
 
 
 class IndexProject(Operation["nouns.Ingested"], frozen=True):
@@ -96,15 +96,13 @@ class MemoryFile(Operation["nouns.FileAnswer"], frozen=True):
         Literal["view", "create", "str_replace", "insert", "delete", "rename"], Meta(description="what to do")
     ]
     path: Annotated[str, Meta(description="the file or the folder, such as `/memories/notes.txt`")] | None = None
-    view_range: (
-        Annotated[Sequence[int], Meta(description="view: the first and the last line to show, from 1; -1 is the end")]
-        | None
-    ) = None
+    view_range: Annotated[
+        Sequence[int] | None, Meta(description="view: the first and the last line to show, from 1; -1 is the end")
+    ] = None
     file_text: Annotated[str, Meta(description="create: the text of the new file")] | None = None
-    old_str: (
-        Annotated[str, Meta(description="str_replace: the text to replace, which must be in the file exactly once")]
-        | None
-    ) = None
+    old_str: Annotated[
+        str | None, Meta(description="str_replace: the text to replace, which must be in the file exactly once")
+    ] = None
     new_str: Annotated[str, Meta(description="str_replace: the new text; default nothing")] | None = None
     insert_line: Annotated[int, Meta(description="insert: the line to insert after; 0 is the beginning")] | None = None
     insert_text: Annotated[str, Meta(description="insert: the lines to insert")] | None = None
@@ -135,12 +133,10 @@ class Adopt(Operation["nouns.Adopted"], frozen=True):
     projects: Annotated[
         Sequence[str], Meta(description="the folders of projects to look in, by absolute path", extra={"is_path": True})
     ] = ()
-    user_home: (
-        Annotated[
-            File, Meta(description="the home folder in which agents keep their own; default that of the service's user")
-        ]
-        | None
-    ) = None
+    user_home: Annotated[
+        File | None,
+        Meta(description="the home folder in which agents keep their own; default that of the service's user"),
+    ] = None
     agents: Annotated[
         Sequence[str],
         Meta(description="only these: claude-code, codex, gemini, cursor, windsurf, cline, copilot; default all"),

@@ -129,7 +129,6 @@ _TOOLS: tuple[Tool, ...] = (
             "folder": Argument(field="folder", description="The absolute path of the project."),
             "force": Argument(field="force", description="Read the project again."),
         },
-        takes_namespace=True,
     ),
     Tool(
         name="memory_ingest",

@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import cast
 
 from memento.backends import Backends
 from memento.graph.mapping import quads
@@ -131,13 +130,13 @@ def unlearn_idle(context: WriteContext, days: float) -> tuple[Change, int]:
     removes: list[Quad] = []
     count = 0
     for row in context.stores.graph.select("plugins/keys/learned", [graph]):
-        if row.get("uses") or cast(datetime, row["at"]) > old:
+        if row.get("uses") or row["at"] > old:
             continue
         count += 1
-        learned = cast(IRI, row["learned"])
+        learned = row["learned"]
         rows = context.stores.graph.select("search/statements", [graph], node=learned)
-        removes += [(learned, cast(IRI, one["predicate"]), one["value"], graph) for one in rows]
-        removes.append((cast(IRI, row["key"]), MEM.alias, row["phrase"], graph))
+        removes += [(learned, one["predicate"], one["value"], graph) for one in rows]
+        removes.append((row["key"], MEM.alias, row["phrase"], graph))
     return Change((), tuple(removes)), count
 
 

@@ -14,7 +14,6 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import cast
 
 import numpy as np
 
@@ -200,7 +199,7 @@ def list_aliases(entries: Sequence[KeyEntry], readable: Sequence[IRI], graph: St
     found: dict[IRI, list[str]] = {}
     for row in rows:
         if row["predicate"] in (MEM.name, SKOS.altLabel, MEM.alias):
-            key, name = subjects[cast(IRI, row["node"])], str(row["value"])
+            key, name = subjects[row["node"]], str(row["value"])
             of = found.setdefault(key, [])
             if name not in (names[key], *of):
                 of.append(name)
@@ -304,10 +303,7 @@ def read_texts(nodes: Sequence[int], view: KeyView, graph: Store) -> dict[int, t
         return {}
     iris = {view.indexes.nodes.iri(node): node for node in nodes}
     rows = graph.select("search/texts", view.graphs, memory=list(iris))
-    return {
-        iris[cast(IRI, row["memory"])]: (str(row["content"]), str(row["title"]) if "title" in row else None)
-        for row in rows
-    }
+    return {iris[row["memory"]]: (str(row["content"]), str(row["title"]) if "title" in row else None) for row in rows}
 
 
 def _share_of(phrase: str, question: str) -> float:

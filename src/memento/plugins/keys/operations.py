@@ -133,20 +133,14 @@ class Remember(Operation["nouns.Remembered"], frozen=True):
     fails: ClassVar[tuple[int, ...]] = (413, 415)
 
     content: Annotated[Text, Meta(description="what to remember")]
-    keys: (
-        Annotated[
-            Sequence[str],
-            Meta(description="names and short phrases that lead to it; default the names and nouns of the text"),
-        ]
-        | None
-    ) = None
-    types: (
-        Annotated[
-            Mapping[str, model.KeyType],
-            Meta(description="which keys are names, found by their spelling alone; the others are concepts"),
-        ]
-        | None
-    ) = None
+    keys: Annotated[
+        Sequence[str] | None,
+        Meta(description="names and short phrases that lead to it; default the names and nouns of the text"),
+    ] = None
+    types: Annotated[
+        Mapping[str, model.KeyType] | None,
+        Meta(description="which keys are names, found by their spelling alone; the others are concepts"),
+    ] = None
     ttl_s: Annotated[float, Meta(description="seconds after which it is forgotten")] | None = None
     related_to: Annotated[
         Sequence[str], Meta(description="memories to link it to; those that do not exist are skipped")
@@ -157,7 +151,7 @@ class Remember(Operation["nouns.Remembered"], frozen=True):
     importance: Annotated[Share, Meta(description="how important it is")] | None = None
     tags: Annotated[Sequence[str], Meta(description="words to find it by, as labels")] = ()
     container: Annotated[str, Meta(description="the container that it is put into")] | None = None
-    piece: Annotated[nouns.TextPiece, Meta(description="its place in a long text, of which it is a piece")] | None = (
+    piece: Annotated[nouns.TextPiece | None, Meta(description="its place in a long text, of which it is a piece")] = (
         None
     )
 

@@ -435,9 +435,9 @@ def _find_same(content: str, context: WriteContext) -> IRI | None:
     """Return the current memory of the namespace with exactly this text."""
     rows = context.stores.graph.select("plugins/keys/same", [context.scope.graph], hash=content_hash(content))
     for row in rows:
-        node = context.stores.indexes.nodes.find(cast(IRI, row["memory"]))
+        node = context.stores.indexes.nodes.find(row["memory"])
         if node is not None and context.view.visible[node]:
-            return cast(IRI, row["memory"])
+            return IRI(row["memory"])
     return None
 
 
@@ -468,7 +468,7 @@ def _list_beside(related: Sequence[IRI], context: WriteContext) -> set[IRI]:
         if related
         else []
     )
-    return {*related, *(cast(IRI, row["other"]) for row in rows if row["way"] == MEM.relatedTo)}
+    return {*related, *(row["other"] for row in rows if row["way"] == MEM.relatedTo)}
 
 
 def _find_duplicate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from msgspec import Meta, field
@@ -17,7 +17,7 @@ from memento.operations import notes
 from memento.operations.base import FILTERS
 from memento.plugins.keys import operations
 from memento.plugins.keys.labels import clean_keys
-from memento.plugins.keys.nouns import BatchRow, MemoryRow, Remembered, TextPiece, ToRemember, TurnRow
+from memento.plugins.keys.nouns import BatchRow, Remembered, TextPiece, ToRemember
 from memento.text.sentences import split_long
 
 GUIDE = """With the tools recall, read_key and read_memory, walk: ask recall for keys with short, different noun phrases, \
@@ -119,20 +119,6 @@ class Removed:
     memories: tuple[IRI, ...] = ()
     erased: bool = False
     still_told: tuple[IRI, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
-    """The turns of a conversation."""
-
-    turns: tuple[TurnRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """A page of memories."""
-
-    memories: tuple[MemoryRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,18 +332,15 @@ def save_text(reach: Reach, asked: SaveArguments) -> Told:
 
 
 KEY_TOOLS = (
-    replace(
-        tool_over(
-            operations.FindKeys,
-            "recall",
-            "Find keys",
-            RECALL,
-            {
-                "query": Argument(field="query", description="A short noun phrase, or a question."),
-                "top_k": Argument(field="k", description="The most keys."),
-            },
-            takes_namespace=True,
-        ),
+    tool_over(
+        operations.FindKeys,
+        "recall",
+        "Find keys",
+        RECALL,
+        {
+            "query": Argument(field="query", description="A short noun phrase, or a question."),
+            "top_k": Argument(field="k", description="The most keys."),
+        },
         guide=GUIDE,
     ),
     tool_over(
@@ -367,11 +350,10 @@ KEY_TOOLS = (
         READ_KEY,
         {
             "key_id": _KEY,
-            "query": Argument(field="query"),
+            "query": "query",
             "limit": Argument(field="limit", description="The most memories on this page."),
             "offset": Argument(field="offset", description="The next_offset of the page before."),
         },
-        takes_namespace=True,
     ),
     # A full read changes the depth and the links of a memory. That is bookkeeping, not content, so the tool counts as reading.
     tool_over(
@@ -384,7 +366,6 @@ KEY_TOOLS = (
             "via_key_id": Argument(field="via", description="The key that led here."),
             "past": Argument(field="past", description="Include memories that were superseded or have ended."),
         },
-        takes_namespace=True,
         repeats_harmlessly=True,
     ),
     Tool(
@@ -410,14 +391,7 @@ KEY_TOOLS = (
         asks=(notes.Correct,),
         repeats_harmlessly=True,
     ),
-    tool_over(
-        operations.Related,
-        "related",
-        "Related memories",
-        RELATED,
-        {"memory_id": _READ_MEMORY},
-        takes_namespace=True,
-    ),
+    tool_over(operations.Related, "related", "Related memories", RELATED, {"memory_id": _READ_MEMORY}),
     Tool(
         name="forget",
         title="Forget a memory",
@@ -439,8 +413,7 @@ KEY_TOOLS = (
             "session_id": Argument(field="session", description="The name of the conversation."),
             "turn": Argument(field="turn", description="The number of a turn in it, from 0."),
         },
-        wrap=(Turns, "turns"),
-        takes_namespace=True,
+        wrap="turns",
     ),
     tool_over(
         operations.ListMemories,
@@ -449,11 +422,10 @@ KEY_TOOLS = (
         LIST,
         {
             "limit": Argument(field="limit", description="The most memories on this page."),
-            "offset": Argument(field="offset"),
+            "offset": "offset",
             **{name: Argument(field=name) for name in FILTERS},
         },
-        wrap=(Rows, "memories"),
-        takes_namespace=True,
+        wrap="memories",
     ),
     Tool(
         name="remember_batch",
@@ -466,42 +438,30 @@ KEY_TOOLS = (
         asks=(operations.RememberBatch,),
         repeats_harmlessly=True,
     ),
-    tool_over(operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}, takes_namespace=True),
-    replace(
-        tool_over(
-            operations.MemoryStats,
-            "memory_stats",
-            "Count memories",
-            STATS,
-            {"alone": Argument(field="alone")},
-            takes_namespace=True,
-        ),
-        groups=("keys", "care"),  # both designs have a tool of this name
+    tool_over(operations.CleanupExpired, "cleanup_expired", "Clean up", CLEANUP, {}),
+    # Both designs have a tool of this name.
+    tool_over(
+        operations.MemoryStats, "memory_stats", "Count memories", STATS, {"alone": "alone"}, groups=("keys", "care")
     ),
-    replace(
-        tool_over(
-            operations.RecallMemories,
-            "recall_memories",
-            "Recall memories",
-            DIRECT,
-            {
-                "query": Argument(field="query", description="The question."),
-                "top_k": Argument(field="k", description="The most memories."),
-                "expand": Argument(field="expand"),
-                "hops": Argument(field="hops"),
-                "min_rel_score": Argument(field="least_share"),
-                "min_score": Argument(
-                    field="min_score", description="The answer is empty if the best cosine is below this."
-                ),
-                "min_z": Argument(field="gate_z", description="By how much the best cosine must stand out."),
-                "min_key_gate": Argument(
-                    field="key_gate", description="The cosine of a key that suffices for an answer."
-                ),
-                "min_depth": Argument(field="least_depth"),
-            },
-            takes_namespace=True,
-            repeats_harmlessly=True,
-        ),
+    tool_over(
+        operations.RecallMemories,
+        "recall_memories",
+        "Recall memories",
+        DIRECT,
+        {
+            "query": Argument(field="query", description="The question."),
+            "top_k": Argument(field="k", description="The most memories."),
+            "expand": "expand",
+            "hops": "hops",
+            "min_rel_score": "least_share",
+            "min_score": Argument(
+                field="min_score", description="The answer is empty if the best cosine is below this."
+            ),
+            "min_z": Argument(field="gate_z", description="By how much the best cosine must stand out."),
+            "min_key_gate": Argument(field="key_gate", description="The cosine of a key that suffices for an answer."),
+            "min_depth": "least_depth",
+        },
+        repeats_harmlessly=True,
         setting="keys.direct",
     ),
     Tool(

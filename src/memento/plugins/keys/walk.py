@@ -202,7 +202,7 @@ def find_memory(iri: str, traversal: Traversal) -> tuple[Memory, IRI, int, State
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
     graph = traversal.view.indexes.nodes.graph(node)
     rows = traversal.graph.select("search/statements", [graph], node=IRI(iri))
-    said = statements((IRI(iri), cast(IRI, row["predicate"]), row["value"], graph) for row in rows).get(IRI(iri), {})
+    said = statements((IRI(iri), row["predicate"], row["value"], graph) for row in rows).get(IRI(iri), {})
     if MEM.Memory not in said.get(TYPE, ()):
         raise NotFound(f"there is no memory <{iri[:200]}> here: `read_key` shows those that a key leads to")
     memory = noun(Memory, IRI(iri), said)
@@ -228,7 +228,7 @@ def list_neighbours(memories: Sequence[IRI], graph: Store, readable: Sequence[IR
     """Return what some memories supersede, contradict and are related to, by memory and predicate."""
     found: dict[tuple[IRI, IRI], list[IRI]] = {}
     for row in graph.select("plugins/keys/beside", readable, memory=list(memories)) if memories else []:
-        found.setdefault((cast(IRI, row["memory"]), cast(IRI, row["way"])), []).append(cast(IRI, row["other"]))
+        found.setdefault((row["memory"], row["way"]), []).append(row["other"])
     return found
 
 
@@ -267,7 +267,7 @@ def _describe_memory(
             depth=rank.deepen(strength.depth), access_count=strength.access_count + 1, last_accessed_at=traversal.now
         )
     rows = traversal.graph.select("plugins/keys/linked", traversal.view.graphs, memory=memory.iri)
-    related_to = dict.fromkeys([*memory.related_to, *(cast(IRI, row["other"]) for row in rows)])
+    related_to = dict.fromkeys([*memory.related_to, *(row["other"] for row in rows)])
     keys = [_describe_key(entry, weight, traversed, traversal, traced=shown.is_traced) for entry, weight in leading]
     return OpenedMemory(
         memory=memory.iri,
@@ -335,7 +335,7 @@ def read_conversation(session: str, turn: int | None, scope: Scope, graph: Store
     """Return the turns of a session in order, or those around one of them; none when there is no such session."""
     sessions = [session_iri(name, session) for name in scope.memory_graphs]
     rows = graph.select("plugins/keys/conversation", scope.readable, session=sessions)
-    turns = {cast(IRI, row["note"]): _read_turn(row) for row in rows}
+    turns = {row["note"]: _read_turn(row) for row in rows}
     return tuple(one for one in turns.values() if turn is None or abs(one.turn - turn) <= _AROUND)
 
 
@@ -343,7 +343,7 @@ def list_memory_rows(iris: Sequence[IRI], traversal: Traversal) -> tuple[MemoryR
     """Return some memories with their keys."""
     view, indexes = traversal.view, traversal.view.indexes
     rows = traversal.graph.select("plugins/keys/listed", traversal.readable, memory=iris) if iris else []
-    by_iri = {cast(IRI, row["memory"]): row for row in rows}
+    by_iri = {row["memory"]: row for row in rows}
     neighbours = list_neighbours(iris, traversal.graph, traversal.readable)
     found = []
     for iri in iris:
@@ -357,12 +357,12 @@ def list_memory_rows(iris: Sequence[IRI], traversal: Traversal) -> tuple[MemoryR
                 memory=iri,
                 content=str(row["content"]),
                 namespace=namespace_of(str(row["graph"])),
-                created_at=cast(datetime, row["createdAt"]),
+                created_at=row["createdAt"],
                 depth=round(strength.depth, 9),
                 access_count=strength.access_count,
                 keys=tuple(sorted(view.entry_of(key).name for key in given)),
-                supersedes=cast("IRI | None", row.get("supersedes")),
-                expires_at=cast("datetime | None", row.get("expiresAt")),
+                supersedes=row.get("supersedes"),
+                expires_at=row.get("expiresAt"),
                 related_to=tuple(neighbours.get((iri, MEM.relatedTo), ())),
             )
         )
@@ -372,7 +372,7 @@ def list_memory_rows(iris: Sequence[IRI], traversal: Traversal) -> tuple[MemoryR
 def expire_overdue(scope: Scope, now: datetime, graph: Store) -> tuple[Change, int]:
     """Return the change that expires the memories of the namespace whose time is over, and their number; history keeps them."""
     rows = graph.select("plugins/keys/overdue", [scope.graph], now=now)
-    ends = tuple((cast(IRI, row["memory"]), MEM.expiredAt, row["expiresAt"], scope.graph) for row in rows)
+    ends = tuple((row["memory"], MEM.expiredAt, row["expiresAt"], scope.graph) for row in rows)
     return Change(ends), len(ends)
 
 
@@ -411,9 +411,9 @@ def count_memories(scope: Scope, now: datetime, parts: Backends, bytes_on_disk: 
 
 def _read_turn(row: Row) -> TurnRow:
     return TurnRow(
-        turn=cast(int, row["position"]),
+        turn=row["position"],
         role=str(row.get("speaker", "user")),
         content=str(row["content"]),
-        at=cast(datetime, row["at"]),
-        note=cast(IRI, row["note"]),
+        at=row["at"],
+        note=row["note"],
     )

@@ -8,6 +8,7 @@ plugin = Plugin(
     operations="memento.plugins.living.operations",
     handlers="memento.plugins.living.handlers",
     settings={"sexpr": "memento.plugins.living.settings:SexprSettings"},
+    profiles={"living": "memento.plugins.living.settings:LIVING"},
     tools={
         "living": "memento.plugins.living.tools:LIVING_TOOLS",
         "sexpr": "memento.plugins.living.tools:EXPRESSION_TOOLS",

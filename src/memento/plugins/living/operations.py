@@ -120,16 +120,13 @@ class Decay(Operation["model.Fading"], frozen=True):
     is_idempotent: ClassVar[bool] = True
     fails: ClassVar[tuple[int, ...]] = (415,)
 
-    half_life_days: (
-        Annotated[
-            float,
-            Meta(
-                description="days in which energies halve; default the setting `living.half_life`",
-                extra_json_schema={"exclusiveMinimum": 0},
-            ),
-        ]
-        | None
-    ) = None
+    half_life_days: Annotated[
+        float | None,
+        Meta(
+            description="days in which energies halve; default the setting `living.half_life`",
+            extra_json_schema={"exclusiveMinimum": 0},
+        ),
+    ] = None
 
 
 class Archive(Operation["Archived"], frozen=True):

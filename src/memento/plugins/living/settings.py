@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,3 +21,7 @@ class SexprSettings:
     depth: int = constant(64)
     # Most rows that `sparql` gives to an expression.
     rows: int = constant(1000)
+
+
+LIVING: Mapping[str, Mapping[str, object]] = {"living": {"rank_energy": 0.3}}
+"""The profile that ranks by energy too, which grows by use and feedback, and decays."""

@@ -10,9 +10,8 @@ from msgspec import Meta
 from memento.errors import TooMuch
 from memento.interfaces.mcp.core_tools import MOST_BYTES
 from memento.interfaces.mcp.tools import Argument, Arguments, Reach, Told, Tool, tool_over
-from memento.model import Listed, Strength
+from memento.model import Strength
 from memento.plugins.living import operations
-from memento.plugins.living.nouns import Activated, FadingMemory, Followed
 from memento.plugins.living.operations import Evaluate
 from memento.plugins.living.sexpr.verbs import READING, VALUES, WRITING
 
@@ -56,20 +55,6 @@ class FeedbackArguments(Arguments, frozen=True, kw_only=True):
     namespace: Annotated[str | None, Meta(description="The namespace; default that of the connection.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
-    """Paths over associations."""
-
-    paths: tuple[Followed, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Active:
-    """Activated memories, the most active first."""
-
-    memories: tuple[Activated, ...]
-
-
 def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
     """Report whether a memory helped."""
     namespace = asked.namespace or reach.namespace
@@ -77,31 +62,10 @@ def feedback(reach: Reach, asked: FeedbackArguments) -> Told:
     return Told(answer=reach.memory.call(helped))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FadingRows:
-    """A page of the memories that fade."""
-
-    memories: tuple[FadingMemory, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedRows:
-    """A page of archived memories."""
-
-    memories: tuple[Listed, ...]
-
-
 _MEMORY = Argument(field="iri", description="The IRI of a memory, as recall or read_memory returns it.")
 
 LIVING_TOOLS = (
-    tool_over(
-        operations.Strength,
-        "strength",
-        "Strength of a memory",
-        STRENGTH,
-        {"memory_id": _MEMORY},
-        takes_namespace=True,
-    ),
+    tool_over(operations.Strength, "strength", "Strength of a memory", STRENGTH, {"memory_id": _MEMORY}),
     Tool(
         name="feedback",
         title="Give feedback",
@@ -120,18 +84,16 @@ LIVING_TOOLS = (
             "source_id": Argument(field="source", description="The memory that the link starts from."),
             "target_id": Argument(field="target", description="The memory that it leads to."),
             "relation": Argument(field="relation", description="The kind of link in a few words, as `leads to`."),
-            "weight": Argument(field="weight"),
+            "weight": "weight",
         },
-        takes_namespace=True,
     ),
     tool_over(
         operations.Trace,
         "trace",
         "Trace associations",
         TRACE,
-        {"memory_id": _MEMORY, "depth": Argument(field="depth")},
-        wrap=(Paths, "paths"),
-        takes_namespace=True,
+        {"memory_id": _MEMORY, "depth": "depth"},
+        wrap="paths",
     ),
     tool_over(
         operations.Activate,
@@ -139,51 +101,27 @@ LIVING_TOOLS = (
         "Spread activation",
         ACTIVATE,
         {name: Argument(field=name) for name in ("seeds", "steps", "decay", "threshold")},
-        wrap=(Active, "memories"),
-        takes_namespace=True,
+        wrap="memories",
     ),
-    tool_over(
-        operations.Decay,
-        "decay",
-        "Decay energies",
-        DECAY,
-        {"half_life_days": Argument(field="half_life_days")},
-        takes_namespace=True,
-    ),
-    tool_over(
-        operations.Archive,
-        "archive",
-        "Archive what has faded",
-        ARCHIVE,
-        {"dry_run": Argument(field="dry_run")},
-        takes_namespace=True,
-    ),
+    tool_over(operations.Decay, "decay", "Decay energies", DECAY, {"half_life_days": "half_life_days"}),
+    tool_over(operations.Archive, "archive", "Archive what has faded", ARCHIVE, {"dry_run": "dry_run"}),
     tool_over(
         operations.ListFading,
         "list_fading",
         "List what fades",
         "List the memories that will be archived if nobody uses them, the next one first, with their energy and the day.",
-        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
-        wrap=(FadingRows, "memories"),
-        takes_namespace=True,
+        {"limit": Argument(field="limit", description="The most memories."), "offset": "offset"},
+        wrap="memories",
     ),
     tool_over(
         operations.ListArchived,
         "list_archived",
         "List what is archived",
         "List the archived memories, newest first; unarchive brings one back.",
-        {"limit": Argument(field="limit", description="The most memories."), "offset": Argument(field="offset")},
-        wrap=(ArchivedRows, "memories"),
-        takes_namespace=True,
+        {"limit": Argument(field="limit", description="The most memories."), "offset": "offset"},
+        wrap="memories",
     ),
-    tool_over(
-        operations.Unarchive,
-        "unarchive",
-        "Bring a memory back",
-        UNARCHIVE,
-        {"memory_id": _MEMORY},
-        takes_namespace=True,
-    ),
+    tool_over(operations.Unarchive, "unarchive", "Bring a memory back", UNARCHIVE, {"memory_id": _MEMORY}),
 )
 
 

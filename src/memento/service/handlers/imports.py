@@ -178,21 +178,17 @@ def _require_import(iri: str, scope: Scope, context: Context) -> IRI:
     return IRI(iri)
 
 
-def _list_notes(iri: IRI, scope: Scope, context: Context) -> list[IRI]:
-    return [to_own_quad(quad)[0] for quad in context.stores.graph.match(None, MEM.importedBy, iri, scope.graph)]
-
-
 @handles(notes.Imports)
 def list_imports(operation: notes.Imports, context: Context) -> tuple[ImportShown, ...]:
     """Look up the imports of the namespace."""
     scope = context.scope(operation.namespace)
     return tuple(
         ImportShown(
-            iri=cast(IRI, row["act"]),
-            at=row["at"],  # type: ignore[arg-type]
+            iri=row["act"],
+            at=row["at"],
             source=str(row["source"]),
-            notes=cast(int, row["notes"]),
-            memories=cast(int, row["memories"]),
+            notes=row["notes"],
+            memories=row["memories"],
         )
         for row in context.stores.graph.select("intake/imports", [scope.graph])
     )
@@ -210,7 +206,7 @@ def undo_import(operation: notes.UndoImport, context: Context) -> ImportUndone:
                 restored.add(amend.undo(str(row["invalidation"]), scope, stores.clock(), stores).restored)
             except NotFound:
                 continue  # it went with another of the same memory
-    gone = _list_notes(iri, scope, context)
+    gone = [to_own_quad(quad)[0] for quad in context.stores.graph.match(None, MEM.importedBy, iri, scope.graph)]
     memories = 0
     for begin in range(0, len(gone), _STEP):
         with context.service.writing:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IR
 
 def _read_texts(memories: Sequence[IRI], scope: Scope, context: Context) -> dict[IRI, str]:
     rows = context.stores.graph.select("search/texts", scope.readable, memory=list(memories)) if memories else []
-    return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
+    return {row["memory"]: str(row["content"]) for row in rows}
 
 
 def _group_previews(found: Sequence[tuple[IRI, str]], scope: Scope, context: Context) -> dict[str, tuple[Preview, ...]]:
@@ -118,13 +118,13 @@ def preview_memories(found: Sequence[tuple[IRI, str]], scope: Scope, context: Co
     """Return the beginnings of some memories, with their tags and valid times."""
     iris = [iri for iri, _ in found]
     rows = context.stores.graph.select("library/sorted", scope.readable, memory=iris) if iris else []
-    known = {cast(IRI, row["memory"]): row for row in rows}
+    known = {row["memory"]: row for row in rows}
     return [
         Preview(
             id=iri,
             preview=shorten_line(content, most),
             tags=tuple(sorted(filter(None, str(known[iri].get("tags", "")).split("\n")))),
-            timestamp=known[iri]["validAt"],  # type: ignore[arg-type]
+            timestamp=known[iri]["validAt"],
         )
         for iri, content in found
         if iri in known
@@ -264,12 +264,11 @@ def _write_memory(one: Recalled) -> str:
     return f"- {' '.join(one.content.split())}{since}"
 
 
-def _write_rows(found: dict[str, object]) -> str:
+def _write_rows(found: dict[str, Any]) -> str:
     """Write the answer of a SELECT as a table, and the answer of an ASK as a word."""
     if "boolean" in found:
         return "Yes." if found["boolean"] else "No."
-    names = cast("list[str]", cast("dict[str, object]", found["head"])["vars"])
-    rows = cast("list[dict[str, dict[str, str]]]", cast("dict[str, object]", found["results"])["bindings"])
+    names, rows = found["head"]["vars"], found["results"]["bindings"]
     if not rows:
         return "No rows."
     lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from memento.access import Tokens
-from memento.archive.encrypt import decrypt_folder, encrypt_folder, reencrypt_folder, unlock_folder
 from memento.datadir import DataFolder
 from memento.errors import Damaged, InputError, SettingsError
 from memento.plugins.cases.nouns import CaseRow
+from memento.plugins.guard.folder import decrypt_folder, encrypt_folder, reencrypt_folder, unlock_folder
+from memento.plugins.guard.settings import EncryptionSettings
+from memento.plugins.guard.vault import HEADER, SEALED, Vault, is_encrypted
 from memento.python import Memento, open_memento, restore_folder
-from memento.settings import EmbeddingSettings, EncryptionSettings, Settings
+from memento.settings import EmbeddingSettings, Settings
 from memento.time import now
-from memento.vault import HEADER, SEALED, Vault, is_encrypted
 
 KEY = EncryptionSettings(key="the first key of the tests")
 OTHER = EncryptionSettings(key="another key of the tests")
@@ -227,7 +228,7 @@ def test_after_a_change_of_keys_the_old_one_opens_nothing(home: Path) -> None:
         with pytest.raises(SettingsError, match="does not open"):
             Vault(folder, KEY.key)
     assert texts(home, OTHER) == expected
-    restore_folder(home, encryption=OTHER)
+    restore_folder(home, configured=Settings(encryption=OTHER))
     assert len(texts(home, OTHER)) < len(expected)
 
 
@@ -258,7 +259,7 @@ def test_a_backup_is_put_back_while_the_memory_is_open_and_what_was_there_is_kep
 def test_an_encrypted_backup_makes_a_new_folder_encrypted_and_is_refused_by_a_plain_one(
     home: Path, tmp_path: Path
 ) -> None:
-    restore_folder(tmp_path / "new", home / "backups", encryption=KEY)
+    restore_folder(tmp_path / "new", home / "backups", configured=Settings(encryption=KEY))
 
     assert is_encrypted(tmp_path / "new")
     assert any("Zebulon" in one for one in texts(tmp_path / "new"))
@@ -275,7 +276,7 @@ def test_a_damaged_archive_is_not_opened_and_a_backup_stands_in(home: Path) -> N
         assert memento.degraded is not None
         assert any("Zebulon" in one.content for one in memento.list())
     assert (home / SEALED).read_bytes() == data
-    restore_folder(home, encryption=KEY)
+    restore_folder(home, configured=Settings(encryption=KEY))
     assert any("Zebulon" in one for one in texts(home))
 
 

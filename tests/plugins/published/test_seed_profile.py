@@ -18,9 +18,10 @@ import pytest
 
 from conftest import OFFLINE
 from memento.model import NoteRow, Recollection
+from memento.plugins.published.settings import PublishedSettings
 from memento.python import Memento, open_memento
 from memento.search.embedders import Trigram
-from memento.settings import AnchorSettings, ExpandSettings, GateSettings, LandSettings, WordsSettings
+from memento.settings import GateSettings, LandSettings, WordsSettings
 
 Scores = dict[str, float]
 
@@ -192,14 +193,13 @@ def test_no_phase_of_the_design_may_be_otherwise(trips: Memento, design: Design)
 
 
 def test_a_walk_may_restart_by_weight(tmp_path: Path) -> None:
-    """The constant `expand.weighted`, beside the constants of the design; a profile would put them back."""
+    """The constant `published.weighted`, beside the constants of the design; a profile would put them back."""
     engine = replace(
         OFFLINE,
         words=WordsSettings(1.2, 0.75),
-        land=LandSettings(engine="published", candidates=100),
+        land=LandSettings(engine="published"),
         gate=GateSettings(on=False),
-        expand=ExpandSettings(weighted=True, structural_weight=1.0),
-    )
+    ).having(PublishedSettings(weighted=True, structural_weight=1.0))
     opened = open_memento(tmp_path, configured=engine)
     assert isinstance(opened, Memento)
     with opened:
@@ -228,13 +228,12 @@ def test_words_that_nothing_has_leave_the_order_and_scores_of_the_vectors(trips:
 
 @pytest.mark.parametrize(("fewest", "reached"), [(1, True), (40, False)])
 def test_an_entity_needs_enough_seeds_to_be_walked_from(tmp_path: Path, fewest: int, reached: bool) -> None:
-    """The constant `anchor.min_memories`."""
+    """The constant `published.min_memories`."""
     engine = replace(
         OFFLINE,
-        land=LandSettings(engine="published", candidates=20),
-        anchor=AnchorSettings(min_memories=fewest),
+        land=LandSettings(engine="published"),
         gate=GateSettings(on=False),
-    )
+    ).having(PublishedSettings(candidates=20, min_memories=fewest))
     opened = open_memento(tmp_path, configured=engine)
     assert isinstance(opened, Memento)
     with opened:

@@ -6,7 +6,7 @@ Synchronises the memories of several machines by patches, which each machine wri
 A patch has the added statements, each in its graph; only digests of the removed ones; and the patches that its machine knew.
 
 *Flow:* `collect_changes` (what differs from the known statements) → `write_patch` → `read_patches` (complete, in order, none
-missing) → `Merger` (each statement as its latest patch has it) → `exchange.write_merge`, atomically.
+missing) → `Merger` (each statement as its latest patch has it) → `merge.write_merge`, atomically.
 
 *Guarantees:* the memory is the same in whatever order, and however often, patches arrive. If a patch is damaged, or a patch before
 it or one that it builds on is missing, the error names it, and no patch is applied. What is erased on one machine stays erased on
@@ -48,7 +48,7 @@ from memento.graph.terms import to_quads
 from memento.graph.transfer import Statement, is_iri
 from memento.iris import IRI, MEM, OWL, PROV, SH, TYPE, audit_iri, parse_graph_name
 from memento.model import Quad, Rivalry
-from memento.search.ledger import Ledger, Order, Vector
+from memento.plugins.guard.ledger import Ledger, Order, Vector
 from memento.text.claims import may_stand_together
 
 _NAME = re.compile(r"([0-9a-f]{12})-(\d{6})-([0-9a-f]{16})\.trig")

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from conftest import OFFLINE
 from memento.access import Access
-from memento.archive.sync import Patch, key_quad, list_graphs, read_patch, write_patch
 from memento.codec import plain
 from memento.errors import Forbidden, InputError
 from memento.graph.terms import to_quads
 from memento.graph.transfer import Statement
-from memento.interfaces.cli.views import show_sync
 from memento.iris import IRI, MEM, graph_iri
-from memento.model import Synced
+from memento.plugins.guard.commands import show_sync
+from memento.plugins.guard.nouns import Synced
+from memento.plugins.guard.patches import Patch, key_quad, list_graphs, read_patch, write_patch
 from memento.python import Memento, open_memento
 
 _numbers = count()

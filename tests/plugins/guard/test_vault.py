@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memento import vault as module
 from memento.errors import Damaged, SettingsError
-from memento.vault import SEALED, Journal, Vault, make_key, read_key
+from memento.plugins.guard import vault as module
+from memento.plugins.guard.vault import SEALED, Journal, Vault, make_key, read_key
 
 KEY = "a key for the tests alone"
 

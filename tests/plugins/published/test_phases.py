@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pytest
 
 from conftest import OFFLINE, make_grains
-from memento.errors import InputError
 from memento.model import NoteRow, Scope, Scored
+from memento.plugins.published.phases import anchor, distill, expand, land, weigh_entities
+from memento.plugins.published.settings import PublishedSettings
 from memento.python import Memento, open_memento
-from memento.retrieval.engines.published import anchor, distill, expand, land, weigh_entities
 from memento.search.indexes import View
-from memento.settings import (
-    AnchorSettings,
-    DistillSettings,
-    ExpandSettings,
-    FusionSettings,
-    LandSettings,
-    WordsSettings,
-)
+from memento.settings import WordsSettings
 from memento.time import now
 
 QUESTION = "Who climbed with Ana in Norway?"
@@ -54,90 +45,14 @@ def view(peaks: Memento) -> View:
 
 @pytest.fixture
 def seeds(peaks: Memento, view: View) -> list[Scored[int]]:
-    return land(QUESTION, asked(peaks), view, LandSettings(), FusionSettings(), WordsSettings())
-
-
-MODES = ("vector", "keyword", "hybrid")
-
-
-@pytest.fixture(scope="module")
-def drinks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memento]:
-    opened = open_memento(tmp_path_factory.mktemp("drinks"), configured=OFFLINE)
-    assert isinstance(opened, Memento)
-    texts = (
-        "tea tea tea tea Silva",
-        "Ana Silva drinks greenish teas",
-        "Any tea for Ana",
-        "Norway is cold",
-        "Ben has tea",
-    )
-    with opened:
-        opened.intake.import_notes([NoteRow(content=text) for text in texts], consolidate=False)
-        yield opened
-
-
-def contents(memento: Memento, mode: str, **details: Any) -> list[str]:
-    return [one.content for one in memento.recall("Which tea does Ana Silva drink?", mode=mode, **details).memories]
-
-
-def test_the_three_plain_searches_put_the_same_memories_in_three_orders(drinks: Memento) -> None:
-    orders = [contents(drinks, mode) for mode in MODES]
-
-    assert len({tuple(order) for order in orders}) == 3
-    assert "Norway is cold" not in orders[1]
-
-
-def test_a_hybrid_search_is_seventy_parts_of_its_cosine_and_thirty_of_its_words(drinks: Memento) -> None:
-    of = {
-        mode: {one.content: one.score for one in drinks.recall("Which tea does Ana Silva drink?", mode=mode).memories}
-        for mode in MODES
-    }
-
-    for content, score in of["hybrid"].items():
-        assert score == pytest.approx(0.7 * of["vector"][content] + 0.3 * of["keyword"].get(content, 0.0), abs=2e-6)
-    assert max(of["keyword"].values()) == 1
-
-
-def test_a_plain_search_brings_the_best_k_relevant_or_not_unless_the_gate_is_asked_for(drinks: Memento) -> None:
-    unsaid = "What is the molar mass of tungsten?"
-
-    assert len(drinks.recall(unsaid, mode="vector", k=2).memories) == 2
-    assert drinks.recall(unsaid, mode="vector", k=2, gate=True).gated
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_plain_search_stays_within_what_may_be_seen(drinks: Memento, mode: str) -> None:
-    drinks.note("Ana Silva drinks secret tea.", namespace="elsewhere")
-    drinks.note("Ana Silva drinks tea that was forgotten.")
-    [gone] = [one for one in contents(drinks, mode, gate=False) if "forgotten" in one]
-    drinks.forget(next(one.iri for one in drinks.recall(gone, k=1, gate=False).memories))
-
-    assert not [one for one in contents(drinks, mode) if "forgotten" in one or "secret" in one]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_plain_search_of_a_large_memory_ranks_as_one_of_a_small_one(drinks: Memento, mode: str) -> None:
-    whole = contents(drinks, mode, k=3)
-    plain = drinks.service.settings
-    drinks.service.settings = replace(plain, land=replace(plain.land, whole=0))
-    try:
-        assert contents(drinks, mode, k=3) == whole
-    finally:
-        drinks.service.settings = plain
-
-
-def test_a_mode_that_there_is_not_and_a_mode_beside_an_engine_are_refused(drinks: Memento) -> None:
-    with pytest.raises(InputError, match="unknown mode 'steam': choose one of vector, keyword, hybrid"):
-        drinks.recall("Who?", mode="steam")
-    with pytest.raises(InputError, match="mode=vector ranks in place of engine=ppr: give one of them"):
-        drinks.recall("Who?", mode="vector", engine="ppr")
+    return land(QUESTION, asked(peaks), view, PublishedSettings(), WordsSettings())
 
 
 def asked(peaks: Memento) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     return peaks.service.stores.embedder.embed([QUESTION])
 
 
-def anchors_of(peaks: Memento, view: View, seeds: list[Scored[int]], knobs: AnchorSettings) -> list[Scored[int]]:
+def anchors_of(peaks: Memento, view: View, seeds: list[Scored[int]], knobs: PublishedSettings) -> list[Scored[int]]:
     scope = Scope()
     return anchor(seeds, asked(peaks), view, peaks.service.stores.graph, scope.readable, scope.user, knobs)
 
@@ -151,40 +66,40 @@ def test_land_gives_at_most_a_hundred_seeds_best_first(seeds: list[Scored[int]])
 
 
 def test_anchors_weigh_one_together_and_the_user_is_none(peaks: Memento, view: View, seeds: list[Scored[int]]) -> None:
-    anchors = anchors_of(peaks, view, seeds, AnchorSettings())
+    anchors = anchors_of(peaks, view, seeds, PublishedSettings())
     names = {view.indexes.nodes.iri(one.item) for one in anchors}
 
     assert sum(one.score for one in anchors) == pytest.approx(1)
     assert Scope().user not in names
-    with_user = anchors_of(peaks, view, seeds, AnchorSettings(user=True))
+    with_user = anchors_of(peaks, view, seeds, PublishedSettings(user=True))
     assert Scope().user in {view.indexes.nodes.iri(one.item) for one in with_user}
 
 
 def test_an_entity_of_too_few_seeds_does_not_anchor(peaks: Memento, view: View, seeds: list[Scored[int]]) -> None:
-    all_of_them = anchors_of(peaks, view, seeds, AnchorSettings())
-    few = anchors_of(peaks, view, seeds, AnchorSettings(min_memories=50))
+    all_of_them = anchors_of(peaks, view, seeds, PublishedSettings())
+    few = anchors_of(peaks, view, seeds, PublishedSettings(min_memories=50))
 
     assert 0 < len(few) < len(all_of_them)
-    assert anchors_of(peaks, view, [], AnchorSettings()) == []
+    assert anchors_of(peaks, view, [], PublishedSettings()) == []
 
 
 def test_the_share_of_the_walk_goes_from_pure_likeness_to_pure_rank(
     peaks: Memento, view: View, seeds: list[Scored[int]]
 ) -> None:
-    anchors = anchors_of(peaks, view, seeds, AnchorSettings())
+    anchors = anchors_of(peaks, view, seeds, PublishedSettings())
     likeness = view.indexes.vectors["memory"].likeness(asked(peaks), len(view.visible))
-    pure = expand(anchors, asked(peaks), view, 100, ExpandSettings(structural_weight=0.0))
-    walk = expand(anchors, asked(peaks), view, 100, ExpandSettings(structural_weight=1.0, normalise="max"))
+    pure = expand(anchors, asked(peaks), view, 100, PublishedSettings(structural_weight=0.0))
+    walk = expand(anchors, asked(peaks), view, 100, PublishedSettings(structural_weight=1.0, normalise="max"))
 
     assert len(pure) == len(walk) == 100
     assert [one.score for one in pure] == pytest.approx([float(likeness[one.item]) for one in pure], abs=1e-5)
     assert max(one.score for one in walk) == pytest.approx(1.0)
-    assert expand([], asked(peaks), view, 100, ExpandSettings()) == []
+    assert expand([], asked(peaks), view, 100, PublishedSettings()) == []
 
 
 def test_distill_returns_no_more_than_asked_and_all_when_there_are_few(view: View, seeds: list[Scored[int]]) -> None:
-    assert len(distill(seeds, seeds[50:], view, 7, DistillSettings(), FusionSettings())) == 7
-    assert distill(seeds[:3], [], view, 7, DistillSettings(), FusionSettings()) == seeds[:3]
+    assert len(distill(seeds, seeds[50:], view, 7, PublishedSettings())) == 7
+    assert distill(seeds[:3], [], view, 7, PublishedSettings()) == seeds[:3]
 
 
 @pytest.mark.parametrize("profile", ["seed", "half", None])
@@ -223,7 +138,7 @@ def test_all_of_the_trace_is_one_query(peaks: Memento, monkeypatch: pytest.Monke
     monkeypatch.setattr(peaks.service.stores.graph, "select", counted)
     peaks.recall(QUESTION, profile="seed")
 
-    assert asked_for == ["retrieval/anchor", "retrieval/trace"]
+    assert asked_for == ["plugins/published/anchor", "retrieval/trace"]
 
 
 def test_a_note_retires_nothing_in_a_namespace_it_does_not_belong_to(memento: Memento) -> None:
@@ -235,7 +150,7 @@ def test_a_note_retires_nothing_in_a_namespace_it_does_not_belong_to(memento: Me
 
 
 def test_entity_weights_are_those_of_the_worked_example() -> None:
-    weights = weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], AnchorSettings())
+    weights = weigh_entities([0.8, 0.4], [0.6, 0.5], [10, 3], PublishedSettings())
 
     raw = [0.5 * 0.8 + 0.3 * 0.6 + 0.2 * 1, 0.5 * 0.4 + 0.3 * 0.5 + 0.2 * math.log(4) / math.log(11)]
     assert raw == pytest.approx([0.78, 0.46563], abs=1e-5)
@@ -243,5 +158,5 @@ def test_entity_weights_are_those_of_the_worked_example() -> None:
 
 
 def test_entity_weights_sum_to_one_and_a_worthless_set_weighs_nothing() -> None:
-    assert sum(weigh_entities([0.1, 0.5, 0.9], [0.2] * 3, [1, 2, 3], AnchorSettings())) == pytest.approx(1)
-    assert weigh_entities([-0.9, -0.9], [-0.9, -0.9], [1, 1], AnchorSettings()) == [0.0, 0.0]
+    assert sum(weigh_entities([0.1, 0.5, 0.9], [0.2] * 3, [1, 2, 3], PublishedSettings())) == pytest.approx(1)
+    assert weigh_entities([-0.9, -0.9], [-0.9, -0.9], [1, 1], PublishedSettings()) == [0.0, 0.0]

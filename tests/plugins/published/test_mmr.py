@@ -1,4 +1,4 @@
-"""MMR and cosines against worked numbers and brute force."""
+"""MMR against worked numbers and brute force."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memento.rank import adaptive_lambda, cosines, mmr, unit
+from memento.plugins.published.fusion import adaptive_lambda, mmr
+from memento.rank import unit
 
 RELEVANCE = np.array([1.0, 0.95, 0.6, 0.5])
 VECTORS = np.array([[1, 0], [1, 0], [0, 1], [0.6, 0.8]])
@@ -77,18 +78,3 @@ def brute_force(relevance: NDArray[np.float64], vectors: NDArray[np.float64], k:
 
         picks.append(max(left, key=gain))
     return picks
-
-
-def test_unit_rows_have_length_one_and_zero_stays_zero() -> None:
-    rows = unit(np.array([[3e20, 4e20], [0, 0], [1e-30, 0]]))
-
-    assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [1, 0]]))
-    assert rows.dtype == np.float32
-
-
-def test_the_best_window_of_the_question_counts() -> None:
-    matrix = unit(np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]]))
-    asked = unit(np.array([[1, 0, 0], [0, 1, 0]]))
-
-    assert cosines(matrix, asked) == pytest.approx([1, 0.5**0.5, 0])
-    assert cosines(matrix[:0], asked).shape == (0,)

@@ -18,46 +18,83 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from memento.access import TOKENS
 from memento.backends import bring_into_memory
 from memento.datadir import DataFolder
-from memento.errors import InputError, MementoError
+from memento.errors import Damaged, InputError, MementoError, SettingsError
 from memento.graph.backups import (
-    BACKUP,
-    MADE,
+    KEPT,
     MANIFEST,
     checksum_files,
+    copy_backup,
     discard_unfinished,
+    encode_manifest,
     finish_restore,
     list_backups,
     remove_path,
-    replace_backup,
     seal_closed,
     sync_to_disk,
     verify_backup,
 )
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, wait_until_released
-from memento.model import Converted
-from memento.settings import EncryptionSettings
-from memento.vault import HEADER, SEALED, TOKENS, Vault, is_encrypted, is_sealed, read_key
+from memento.plugins.guard.nouns import Converted
+from memento.plugins.guard.settings import EncryptionSettings
+from memento.plugins.guard.vault import BACKUP, HEADER, SEALED, Vault, is_encrypted, is_sealed, read_key
+from memento.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_KEPT = (*MADE, "cases", "redactions.json", "captures.jsonl")
-"""The files in the archive."""
-_PASSING = (
-    "snapshots",
-    "standing-in",
-    "restore.new",
-    "restore.json",
-    "store.new",
-    "store.old",
-    "index-copy",
-    "workers",
-    "erased",
-)
+_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "workers", "erased")
 _OPEN = frozenset([HEADER, MANIFEST, "memento.toml", "memento.lock", "owner.json", "erased", "sync.sqlite"])
 """The files that stay plain because they hold nothing that was noted: keys that the key opens, settings, the owner, digests."""
 _WAIT_S = 30.0
+
+
+def open_folder(datadir: DataFolder, settings: Settings, opens: bool) -> None:
+    """Unlock a data folder as the settings say, and open it too if that is asked for."""
+    options = settings.of(EncryptionSettings)
+    if opens:
+        unlock_folder(datadir, options)
+    else:
+        unlock(datadir, read_key(options.key, options.key_file))
+
+
+def unlock(datadir: DataFolder, key: str, *, required: bool = False) -> Vault | None:
+    """
+    Unlock an encrypted folder, or encrypt an empty one; does nothing if there is no key and none is needed.
+
+    Args:
+        required: whether the folder must be encrypted.
+
+    Raises:
+        SettingsError: the folder is encrypted and the key is missing or wrong, or the folder is not encrypted and there is a
+        key.
+    """
+    if not key:
+        if is_encrypted(datadir.path):
+            raise SettingsError(
+                f"{datadir.path} is encrypted: give its key in MEMENTO_ENCRYPTION_KEY or with --key-file FILE; "
+                "`memento store decrypt` makes it a plain folder"
+            )
+        if required:
+            raise SettingsError("--encrypted takes a key, in MEMENTO_ENCRYPTION_KEY or with --key-file FILE")
+        if (datadir.path / SEALED).is_file() and not datadir.has_plain_files():
+            raise Damaged(
+                f"{datadir.path} has a sealed memory, and the file encryption.json with its keys is missing: "
+                "put the copy in its place that every backup has"
+            )
+        return None
+    if not is_encrypted(datadir.path):
+        if datadir.has_plain_files():
+            raise SettingsError(
+                f"{datadir.path} is not encrypted, and a key was given: `memento store encrypt` converts the folder; "
+                "without MEMENTO_ENCRYPTION_KEY and --key-file it is opened as it is"
+            )
+        vault = Vault.create(datadir.path, key)
+    else:
+        vault = Vault(datadir.path, key)
+    datadir.vault = vault
+    return vault
 
 
 def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
@@ -69,10 +106,10 @@ def unlock_folder(datadir: DataFolder, options: EncryptionSettings) -> None:
         SettingsError: the key is missing, wrong, or given for a plain folder, or there is no in-memory file system.
         Damaged: the file with the keys cannot be read.
     """
-    vault = datadir.unlock(read_key(options.key, options.key_file), required=options.on)
+    vault = unlock(datadir, read_key(options.key, options.key_file), required=options.on)
     if vault is not None:
         _finish(datadir, vault)
-        datadir.open_work(options.memory)
+        datadir.work_in(vault.open_work(options.memory))
 
 
 def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
@@ -87,10 +124,10 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
     with _acquire(path, "memento store encrypt") as datadir:
         key = read_key(options.key, options.key_file)
         if datadir.is_encrypted:
-            datadir.unlock(key, required=True)
+            unlock(datadir, key, required=True)
             raise InputError(f"{datadir.path} is encrypted already: `memento store reencrypt` changes its key")
         if not key:
-            datadir.unlock(key, required=True)
+            unlock(datadir, key, required=True)
         if datadir.bare.is_dir() and any(datadir.bare.iterdir()):
             raise InputError(f"{datadir.bare} has a plain dataset, which cannot be encrypted: move it away first")
         for backup in _backups(datadir):
@@ -102,7 +139,7 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
         sealing = Vault.create(staging, key)
-        sealing.seal([one for name in _KEPT if (one := datadir.path / name).exists()], 0)
+        sealing.seal([one for name in KEPT if (one := datadir.path / name).exists()], 0)
         (staging / SEALED).replace(datadir.path / SEALED)
         (staging / HEADER).replace(datadir.path / HEADER)  # the conversion takes effect here
         sync_to_disk(datadir.path, deep=False)
@@ -127,7 +164,7 @@ def decrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
         staging = datadir.path / "decrypting"
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(mode=0o700)
-        for name in _KEPT:
+        for name in KEPT:
             if (found := datadir.work / name).is_dir():
                 shutil.copytree(found, staging / name)
             elif found.is_file():
@@ -181,12 +218,12 @@ def _load_vault(path: Path, command: str, options: EncryptionSettings) -> Iterat
         if not datadir.is_encrypted:
             raise InputError(f"{datadir.path} is not encrypted: `memento store encrypt` converts it")
         unlock_folder(datadir, replace(options, on=True))
-        assert datadir.vault is not None
         bring_into_memory(datadir)
         if datadir.erasure_mark.exists():
             rewrite(datadir.store)
             seal_closed(datadir)
             datadir.erasure_mark.unlink()
+        assert isinstance(datadir.vault, Vault)
         yield datadir, datadir.vault
 
 
@@ -207,7 +244,7 @@ def _finish_plain(datadir: DataFolder) -> None:
 def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
     """Delete or seal remaining plain files, and seal again what an old key has sealed; return what failed."""
     home, left = datadir.path, []
-    for name in (*_KEPT, *(one for one in _PASSING if one != "erased")):
+    for name in (*KEPT, *(one for one in _PASSING if one != "erased")):
         remove_path(home / name)
     for passing in (*home.glob("export-*"), *home.glob("import-*"), home / "encrypting", home / "decrypting"):
         remove_path(passing)
@@ -237,6 +274,27 @@ def _finish(datadir: DataFolder, vault: Vault) -> tuple[str, ...]:
             left.append(str(folder))
     vault.finish_rotation()
     return tuple(left)
+
+
+def replace_backup(backup: Path, vault: Vault, *, seal: bool) -> None:
+    """Seal a plain backup, or unseal an encrypted one, in its place; do nothing if it already is. A kill leaves one of the two."""
+    if is_encrypted(backup) == seal:
+        return
+    manifest = verify_backup(backup)
+    part, old = (backup.with_name(f"{backup.name}.{end}") for end in ("convert", "old"))
+    shutil.rmtree(part, ignore_errors=True)
+    if seal:
+        part.mkdir(mode=0o700)
+        vault.seal_backup(backup, part)
+    else:
+        copy_backup(backup, part, vault)
+    files = checksum_files(part)
+    (part / MANIFEST).touch(mode=0o600)
+    (part / MANIFEST).write_text(encode_manifest(replace(manifest, files=files)), encoding="utf-8")
+    sync_to_disk(part)
+    backup.rename(old)
+    part.rename(backup)
+    shutil.rmtree(old)
 
 
 def _list_unsealed(home: Path) -> list[str]:

@@ -36,12 +36,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 from zlib import crc32
 
-from memento.errors import Damaged, GraphError, SettingsError
+from memento.errors import Damaged, GraphError, InputError, SettingsError
+from memento.graph.backups import MANIFEST
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-HEADER, SEALED, TOKENS = "encryption.json", "memory.sealed", "tokens"
+HEADER, SEALED = "encryption.json", "memory.sealed"
+BACKUP = "backup"
+"""The purpose for which the archive of a backup is sealed."""
 SHORTEST_KEY = 16
 """Minimum number of characters of a key."""
 LONG, LONG_SHARE = 32 * 1024 * 1024, 1.0
@@ -283,6 +286,18 @@ class Vault:
             if path.is_file():
                 shutil.copyfile(path, folder / path.name)
                 (folder / path.name).chmod(0o600)
+
+    def seal_backup(self, plain: Path, backup: Path) -> None:
+        """Seal the files of a plain backup into an existing folder, with the header needed to open them elsewhere."""
+        self.seal_folder((path for path in sorted(plain.iterdir()) if path.name != MANIFEST), backup / SEALED, BACKUP)
+        shutil.copy(self.home / HEADER, backup / HEADER)  # with its mode
+
+    def open_backup(self, backup: Path, folder: Path) -> None:
+        """Write the files of a sealed backup into a new folder; raise `InputError` if another key sealed it, or it is damaged."""
+        try:
+            Vault(backup, self.key).unseal_folder(backup / SEALED, folder, BACKUP)
+        except (Damaged, SettingsError) as error:
+            raise InputError(f"the backup {backup} cannot be opened: {error}") from error
 
     def close(self) -> None:
         """Delete the folder in memory. You may call this twice."""

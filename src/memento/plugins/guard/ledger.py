@@ -3,7 +3,7 @@ The change log of a memory that several machines share: digests in one SQLite fi
 
 For each statement it records which patch last added or removed it; for each property with a single value, which patch last set it;
 which nodes were erased; and which patches are applied. It derives from the patches; without it a machine joins again
-(`archive/sync.py`).
+(`patches`).
 """
 
 from __future__ import annotations
