@@ -571,11 +571,11 @@ def _name(token: Token) -> str:
     """Return the name that a proper noun heads, with its compounds and particles."""
     made = [child for child in token.lefts if child.dep_ in ("compound", "nmod", "flat")]
     first = min((child.i for child in made if not child.lower_.endswith("-in-law")), default=token.i)
-    while first < token.i and _is_time(token.doc[first]):  # "on Sundays Ana goes to fencing"
+    while first < token.i and _opens_no_name(token.doc[first]):
         first += 1
     while (
         first > token.sent.start
-        and not _is_time(token.doc[first - 1])
+        and not _opens_no_name(token.doc[first - 1])
         and token.doc[first - 1].pos_ == "PROPN"
         and token.doc[first - 1].head in token.doc[first : token.i + 1]
     ):
@@ -588,7 +588,8 @@ def _name(token: Token) -> str:
     return token.doc[first : last + 1].text
 
 
-def _is_time(token: Token) -> bool:
+def _opens_no_name(token: Token) -> bool:
+    """Tell whether a word before a name says when, as in "on Sundays Ana goes to fencing"; June is a name."""
     return token.lower_ in words("times") and token.lower_ not in FIRST_NAMES_LOWER
 
 

@@ -44,7 +44,17 @@ from memento.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_PASSING = ("snapshots", "standing-in", "restore.new", "restore.json", "store.new", "store.old", "index-copy", "workers", "erased")
+_PASSING = (
+    "snapshots",
+    "standing-in",
+    "restore.new",
+    "restore.json",
+    "store.new",
+    "store.old",
+    "index-copy",
+    "workers",
+    "erased",
+)
 _OPEN = frozenset([HEADER, MANIFEST, "memento.toml", "memento.lock", "owner.json", "erased", "sync.sqlite"])
 """The files that stay plain because they hold nothing that was noted: keys that the key opens, settings, the owner, digests."""
 _WAIT_S = 30.0
