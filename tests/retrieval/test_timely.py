@@ -159,6 +159,8 @@ def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
         ("Plumber: Delroy, came in an hour.", "Delroy brought his son along.", "Who is the plumber?", False),
         ("My mentor is Ravi Menon.", "Ravi's mentor retired; his new one is Beatriz.", "Who mentors me?", False),
         ("Plumber: Delroy. Ada likes him.", "Ada moved to Porto.", "Who is the plumber?", False),
+        ("Ada's flatmate Niamh plays the harp.", "Ada switched to law.", "What does Niamh play?", False),
+        ("Our landlord Mr Amsel lives upstairs.", "Mr Oyelaran retired.", "Who is my landlord?", False),
     ],
 )
 def test_what_became_of_the_answer_comes_before_it(said: str, later: str, question: str, is_passed: bool) -> None:
@@ -361,7 +363,6 @@ def test_what_states_the_asked_claim_is_not_passed_by_something_else_of_the_same
     [
         "What does Solveig do?",
         "What does Solveig do for a living?",
-        "What is Solveig's job?",
         "Where does Solveig work?",
     ],
 )

@@ -20,7 +20,7 @@ from memento.retrieval.question import Question, wants_time
 from memento.search.postings import tokens
 from memento.text.claims import words
 from memento.text.dates import is_date_word
-from memento.text.words import STOP_WORDS
+from memento.text.words import STOP_WORDS, WORDS
 
 MOST = 4
 """The most memories, of those compared, in which a name may stand that tells one of them from others."""
@@ -30,6 +30,7 @@ WINDOW = 6
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WORD = re.compile(r"[^\W_]+")
+_NAMELESS = STOP_WORDS | WORDS["abbreviated_titles"]
 
 
 def find_news(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> NDArray[np.bool_]:
@@ -41,7 +42,7 @@ def find_news(question: Question, nodes: Sequence[int], texts: Mapping[int, str]
     has_days = wants_time(question.text)
     asked = {*tokens(question.stripped)}
     sentences = [_SENTENCE.split(texts.get(node, "")) for node in nodes]
-    answers = [{*_list_capitals(_keep_answering(some, asked))} for some in sentences]
+    answers = [{*_list_answers(_keep_answering(some, asked))} for some in sentences]
     gone = [{*_list_gone(some)} for some in sentences]
     inside = {name for some in sentences for one in some for name in _list_capitals([one], first=1)}
     count = Counter(name for some in sentences for name in {*_list_capitals(some)})
@@ -60,8 +61,16 @@ def _list_capitals(sentences: Sequence[str], first: int = 0) -> Iterator[str]:
     """Yield the capitalised words of some sentences, from the `first` of each on, without their endings."""
     for sentence in sentences:
         for word in _WORD.findall(sentence)[first:]:
-            if word[0].isupper() and len(word) > 1 and word.casefold() not in STOP_WORDS:
+            if word[0].isupper() and len(word) > 1 and word.casefold() not in _NAMELESS:
                 yield _fold(word)
+
+
+def _list_answers(sentences: Sequence[str]) -> Iterator[str]:
+    """Yield the capitalised words of some sentences, but for whose somebody is: of "Ana's tutor is Ben" Ben."""
+    for said in map(_WORD.findall, sentences):
+        for at, word in enumerate(said):
+            if not _is_of_another(said, at):
+                yield from _list_capitals([word])
 
 
 def _list_gone(sentences: Sequence[str]) -> Iterator[str]:
@@ -70,13 +79,17 @@ def _list_gone(sentences: Sequence[str]) -> Iterator[str]:
 
     *But:* of "Ravi's mentor retired" not Ravi; "Ravi's knee is broken" is about himself.
     """
-    for sentence in sentences:
-        said = _WORD.findall(sentence)
+    for said in map(_WORD.findall, sentences):
         signs = [at for at, word in enumerate(said) if word.casefold() in words("leaving")]
         for at, word in enumerate(said):
-            is_of_another = said[at + 1 : at + 2] == ["s"] and not words("people").isdisjoint(said[at + 2 : at + 4])
-            if word[0].isupper() and not is_of_another and any(abs(at - sign) <= WINDOW for sign in signs):
+            is_near = any(abs(at - sign) <= WINDOW for sign in signs)
+            if word[0].isupper() and is_near and not _is_of_another(said, at):
                 yield _fold(word)
+
+
+def _is_of_another(said: Sequence[str], at: int) -> bool:
+    """Tell whether the word at a place only says whose somebody is, as in "Ravi's mentor"."""
+    return said[at + 1 : at + 2] == ["s"] and not words("people").isdisjoint(said[at + 2 : at + 4])
 
 
 def _fold(word: str) -> str:

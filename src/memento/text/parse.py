@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from memento.errors import BackendError
-from memento.text.words import FIRST_NAMES, JOBS, RELATIVES
+from memento.text.words import FIRST_NAMES, JOBS, RELATIVES, WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -249,11 +249,17 @@ def _mend(doc: Doc) -> Doc:
                 one.head = verb
             verb.head, verb.dep_, verb.pos_, noun.head, noun.dep_ = verb, "ROOT", "VERB", verb, "dobj"
     for role in doc[:-1]:
-        name = role.nbor()
+        behind = role.nbor()
+        name = (
+            behind.head
+            if behind.lower_.rstrip(".") in WORDS["abbreviated_titles"] and behind.dep_ == "compound"
+            else behind
+        )
         owner = next((one for part in (role, name) for one in part.lefts if one.dep_ == "poss"), None)
-        if role.lower_ not in _PEOPLE or name.tag_ != "NNP" or owner is None:
+        is_role = role.lower_ in _PEOPLE or role.lower_.endswith("-in-law")
+        if not is_role or name.tag_ != "NNP" or owner is None:
             continue
-        if role.dep_ == "compound" and role.head == name:
+        if role.dep_ in ("compound", "amod") and role.head == name:
             role.dep_, role.head = name.dep_, name.head if name.head != name else role
             name.dep_, name.head, owner.head = "appos", role, role
         elif role.dep_ == name.dep_ == "nsubj" and role.head == name.head:
