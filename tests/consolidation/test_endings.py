@@ -100,6 +100,11 @@ def test_what_replaces_a_value_becomes_what_that_one_was(
         ("I live in Ghent.", "I moved to Faro.", "I live in Ghent ← I moved to Faro"),
         ("We use Redis.", "We no longer use Redis.", "We use Redis ← We no longer use Redis"),
         ("We use Oban.", "We moved from Oban to RabbitMQ.", "We use Oban ← We moved from Oban to RabbitMQ"),
+        (
+            "Our error tracker is GlitchTip.",
+            "We dropped GlitchTip for Sentry.",
+            "Our error tracker is GlitchTip ← We dropped GlitchTip for Sentry",
+        ),
         ("We use Netflix.", "We ditched Netflix.", "We use Netflix ← We ditched Netflix"),
         ("I have a Skoda.", "I sold the Skoda.", "I have a Skoda ← I sold the Skoda"),
         ("My boss is Ana Ruiz.", "My new boss is Bo Lind.", "My boss is Ana Ruiz ← My new boss is Bo Lind"),

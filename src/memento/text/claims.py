@@ -1674,7 +1674,9 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         yield replace(base, relation=objects[0].lemma_.lower(), value=objects[0].text, polarity=False, changed=True)
         return
     by = ("with",) if lemma == "replace" else ("for",)
-    if objects and lemma in words("exchanging") and (new := next((i for p, i in places if p.lower_ in by), None)):
+    new = next((inner for preposition, inner in places if preposition.lower_ in by), None) if objects else None
+    gives_up = lemma in words("giving_up") and new is not None and _is_name(new) and _is_name(objects[0])
+    if new is not None and (lemma in words("exchanging") or gives_up):
         held = replace(base, relation="have", is_event=False, tense="present", changed=True)
         yield replace(_with_value(held, new), instead=(_text_of(objects[0]),))  # "swapped the Golf for a Zoe"
     for conjunct_object in objects[:1]:
