@@ -144,8 +144,9 @@ def _name_familiarly(doc: Doc) -> Doc:
     """
     others: dict[str, str] = {}
     for token in doc:
-        if _CAPITALISED.match(token.text) and not is_word(token.lower_):
-            before = token.nbor(-1).text if token.i else ""
+        before = token.nbor(-1).text if token.i else ""
+        is_told = _is_title(before) or _is_title(token.text)  # by "Dr", that what follows is a name
+        if _CAPITALISED.match(token.text) and not is_told and not is_word(token.lower_):
             familiar = _SURNAMES if before in others or before in FIRST_NAMES else _GIVEN_NAMES
             others.setdefault(token.text, familiar[len(others) % len(familiar)])
     if not others:
@@ -178,6 +179,10 @@ def _say_verbs_plainly(doc: Doc) -> Doc | None:
 
 
 _PLAIN = "makes"
+
+
+def _is_title(word: str) -> bool:
+    return word.lower().rstrip(".") in WORDS["abbreviated_titles"]
 
 
 def _find_verb(form: str) -> str | None:
@@ -250,11 +255,7 @@ def _mend(doc: Doc) -> Doc:
             verb.head, verb.dep_, verb.pos_, noun.head, noun.dep_ = verb, "ROOT", "VERB", verb, "dobj"
     for role in doc[:-1]:
         behind = role.nbor()
-        name = (
-            behind.head
-            if behind.lower_.rstrip(".") in WORDS["abbreviated_titles"] and behind.dep_ == "compound"
-            else behind
-        )
+        name = behind.head if _is_title(behind.text) and behind.dep_ == "compound" else behind
         owner = next((one for part in (role, name) for one in part.lefts if one.dep_ == "poss"), None)
         is_role = role.lower_ in _PEOPLE or role.lower_.endswith("-in-law")
         if not is_role or name.tag_ != "NNP" or owner is None:
