@@ -215,14 +215,11 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
 
 def _says_work(claim: Stated) -> bool:
     """Tell whether a claim says what somebody does, which may be their work: "Ana restores pianos in Porto"."""
-    verb = claim.relation.split()[0]
-    opening, _ = claim.split("")
-    said = tokens(opening)
-    is_property = (
-        re.search(rf"\b{re.escape(verb)}\b", opening) is not None
-    )  # "Ana's street is", where "Ana paints" has an ending
+    verb, (opening, _) = claim.relation.split()[0], claim.split("")
+    is_property = verb in opening.split()  # "Ana's street is": in "Ana paints" it has an ending
     if claim.is_event or is_property or any(verb in words(kind) for kind in ("open", "copulas", "states")):
         return False
+    said = tokens(opening)
     return tokens(verb) == (said[-1:] if verb == claim.relation else [one for one in said if one in tokens(verb)])
 
 

@@ -235,7 +235,12 @@ class Reading:
 
 
 _STAND_INS = ("Anna", "Peter", "Maria", "David")
-"""Names that the tagger knows: it takes "Ilya" in "Where does Ilya live?" for a verb."""
+"""
+Names that the tagger knows, each in place of a whole label that is known to stand in a question, be it one of a person or "prime
+minister of Peru": so fewer words are parsed wrongly than with a name for each of its words, as `parse` gives to unknown ones.
+
+*Source:* with the same names word by word the first places of FactConsolidation's chains fall from .79 to .77.
+"""
 
 
 def read_question(text: str, names: Sequence[str] = ()) -> Reading:

@@ -104,10 +104,10 @@ def parse_all(texts: Iterable[str]) -> Iterator[Doc]:
         new = [text for text in dict.fromkeys(wanted) if text not in docs]
         made = [_spell_out(pipeline.make_doc(text)) for text in new]
         read = pipeline.pipe(map(_name_familiarly, made), batch_size=64)
-        docs |= {text: _mend(_put_back(doc, own)) for text, doc, own in zip(new, read, made, strict=True)}
+        docs |= {text: _mend(_restore_words(doc, own)) for text, doc, own in zip(new, read, made, strict=True)}
         again = {text: other for text in new if (other := _say_verbs_plainly(docs[text])) is not None}
         read = pipeline.pipe(map(_name_familiarly, again.values()), batch_size=64)
-        docs |= {text: _mend(_put_back(doc, docs[text])) for text, doc in zip(again, read, strict=True)}
+        docs |= {text: _mend(_restore_words(doc, docs[text])) for text, doc in zip(again, read, strict=True)}
         for text in new:
             if len(text) < _SHORT:
                 _kept[text] = docs[text]
@@ -216,7 +216,7 @@ def _load_dictionary() -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
     return frozenset(known), tuple((old, new) for old, new in rules if old)
 
 
-def _put_back(doc: Doc, own: Doc) -> Doc:
+def _restore_words(doc: Doc, own: Doc) -> Doc:
     """Return a parse with the words of its text in place of other names."""
     words = [token.text for token in own]
     if words == [token.text for token in doc]:
