@@ -45,6 +45,7 @@ def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
         ("My brother-in-law Casimir sells insurance.", ("USER", "brother-in-law", "Casimir", PRESENT, "fact", True)),
         ("Our landlord Mr Oyelaran lives upstairs.", ("USER", "landlord", "Mr Oyelaran", PRESENT, "fact", True)),
         ("We dropped GlitchTip for Sentry.", ("USER", "have", "Sentry", PRESENT, "fact", True)),
+        ("Hedvig fixes bicycles in a shed.", ("Hedvig", "fix", "bicycles", PRESENT, "fact", True)),
         ("Bongi studies law.", ("Bongi", "study", "law", PRESENT, "fact", True)),
         ("Ilya bakes bread for a living.", ("Ilya", "bake", "bread", PRESENT, "fact", True)),
         ("Farouk Okonkwo has goldfish.", ("Farouk Okonkwo", "have", "goldfish", PRESENT, "fact", True)),

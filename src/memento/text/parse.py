@@ -162,15 +162,16 @@ _GIVEN_NAMES, _SURNAMES = ("Peter", "Anna", "David", "Maria"), ("Smith", "Johnso
 def _say_verbs_plainly(doc: Doc) -> Doc | None:
     """
     Return a text's tokens with "makes" for the verb of each sentence in which the tagger found none, as in "Karim repairs bikes",
-    where it takes the verb for a noun in the plural; None if there is no such sentence.
+    where it takes the verb for a noun in the plural, or the noun behind it for a verb; None if there is no such sentence.
     """
     words = [token.text for token in doc]
     for sentence in doc.sents:
-        if any(token.pos_ in ("VERB", "AUX") and token.dep_ != "compound" for token in sentence):
-            continue
+        verbs = [token for token in sentence if token.pos_ in ("VERB", "AUX") and token.dep_ != "compound"]
         for name, verb in pairwise(sentence[:-1]):
             is_named = name.pos_ == "PROPN" and (name.i == sentence.start or name.nbor(-1).lower_ in _PEOPLE)
-            if is_named and verb.is_lower and verb.nbor().is_alpha and _find_verb(verb.text) is not None:
+            is_plural = verb.is_lower and verb.nbor().is_alpha and _find_verb(verb.text) is not None
+            behind = verb.nbor()
+            if is_named and is_plural and (not verbs or (verbs[0] == behind and _find_verb(behind.text) is not None)):
                 words[verb.i] = _PLAIN
                 break
     if words == [token.text for token in doc]:
