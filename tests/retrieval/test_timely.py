@@ -85,6 +85,27 @@ def test_whoever_held_an_office_is_found_behind_many_who_held_it_later() -> None
         assert first(memento, "Who was treasurer of Orbital Choir before Elda Vorn?").startswith("Dlda Worn ")
 
 
+def test_who_held_an_office_on_a_day_is_found_among_all_who_held_it_however_it_was_told() -> None:
+    told = (
+        "{} has taken office as Premier of Norland.",
+        "Premier of Norland: {} starts the job.",
+        "{} became Premier of Norland.",
+    )
+    names = [
+        f"{first} {last}" for first in ("Ana", "Tom", "Mia", "Leo") for last in ("Ruiz", "Reed", "Sol", "Falk", "Lamb")
+    ]
+    with fresh_memory("trigram") as memento:
+        for year, name in enumerate(names):
+            memento.note(told[year % 3].format(name), at=f"{1990 + year}-01-10")
+            memento.note(f"{name}, the Premier of Norland, spoke about trade.", at=f"{1990 + year}-06-10")
+
+        for year in (1991, 1997, 2002):
+            assert names[year - 1990] in first(memento, f"Who was the Premier of Norland on 3 May {year}?")
+        assert names[-1] in first(memento, "Who is the Premier of Norland?")
+        found = memento.recall("List everyone who became Premier of Norland since 2006.", k=4, gate=False).memories
+        assert sorted(name for one in found for name in names if name in one.content) == sorted(names[16:])
+
+
 def test_the_later_word_on_a_matter_comes_first_though_nothing_says_that_it_ends_the_earlier_one() -> None:
     with fresh_memory("trigram") as memento:
         memento.note("The kiln gets its clay from the Brel pit, forty sacks a month.", at="2024-02-01")

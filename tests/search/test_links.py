@@ -100,6 +100,12 @@ def test_names_are_capitalised_spans_and_years() -> None:
     assert set(found.spans) == {"j k rowling", "isle of man", "1999", "guardian", "anna maria", "bob", "carl"}
 
 
+def test_an_office_is_no_part_of_the_name_that_it_belongs_to() -> None:
+    found = read_names("The Prime Minister of the Westlands met the Governor of the Bank of Norland.")
+
+    assert set(found.spans) == {"westlands", "bank of norland"}
+
+
 def test_the_longest_known_label_wins_and_uses_up_its_words() -> None:
     known = {"new york", "york", "new york city council", "city"}
     limits = {"new": 4, "york": 1, "city": 1}

@@ -44,6 +44,30 @@ def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
         ("Saoirse's flatmate Niamh plays the harp.", ("Saoirse", "flatmate", "Niamh", PRESENT, "fact", True)),
         ("My brother-in-law Casimir sells insurance.", ("USER", "brother-in-law", "Casimir", PRESENT, "fact", True)),
         ("Our landlord Mr Oyelaran lives upstairs.", ("USER", "landlord", "Mr Oyelaran", PRESENT, "fact", True)),
+        (
+            "Mina Sol has taken office as Prime Minister of Norland.",
+            ("Norland", "prime minister", "Mina Sol", PRESENT, "fact", True),
+        ),
+        (
+            "Prime Minister of the Westlands: Tom Reed starts the job.",
+            ("Westlands", "prime minister", "Tom Reed", PRESENT, "fact", True),
+        ),
+        (
+            "Mina Sol, the Prime Minister of Norland, spoke about trade.",
+            ("Norland", "prime minister", "Mina Sol", PRESENT, "fact", True),
+        ),
+        (
+            "The rowing club elected Tom Reed treasurer.",
+            ("rowing club", "treasurer", "Tom Reed", PRESENT, "fact", True),
+        ),
+        (
+            "Mina Sol has been appointed treasurer of the rowing club.",
+            ("rowing club", "treasurer", "Mina Sol", PRESENT, "fact", True),
+        ),
+        (
+            "Orbital has named Grace Ito chief executive officer.",
+            ("Orbital", "ceo", "Grace Ito", PRESENT, "fact", True),
+        ),
         ("We dropped GlitchTip for Sentry.", ("USER", "have", "Sentry", PRESENT, "fact", True)),
         ("Hedvig fixes bicycles in a shed.", ("Hedvig", "fix", "bicycles", PRESENT, "fact", True)),
         ("Bongi studies law.", ("Bongi", "study", "law", PRESENT, "fact", True)),

@@ -82,6 +82,14 @@ def test_a_name_that_the_writer_gives_as_their_own_is_no_entity() -> None:
     assert self_name("Call me Bea") == "Bea"
 
 
+def test_an_office_names_nobody() -> None:
+    assert set(kinds("Ana Ruiz, the Premier of Norland, met the Prime Minister of Peru.")) == {
+        "Ana Ruiz",
+        "Norland",
+        "Peru",
+    }
+
+
 def test_a_first_name_stands_for_the_full_name_of_the_same_note() -> None:
     (anna,) = mentions("Anna Smith called. Anna is ill.", NOBODY)
 

@@ -351,7 +351,7 @@ def order_in_time(
     when = then or now
     likeness = None
     readable = query.scope.readable
-    if timely.looks_back(query.question):
+    if then or timely.looks_back(query.question):
         iris = [iri_of(one.item) for one in chosen]
         found = map(find, timely.find_successions(iris, stores.graph, readable, query.question))
         seen = question.view.visible

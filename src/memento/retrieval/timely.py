@@ -314,6 +314,7 @@ def order_by_time(
     is_before = point is not None and point["word"].lower() == "before"
     if point and (named := _find_named(point["rest"], places, _asked_for(question, places) if is_before else ())):
         asked = _began(named, places) + (-timedelta(seconds=1) if is_before else timedelta(days=1))
+    since = _find_since(question, asked) if looks_back(question) and not point else None
     groups: dict[tuple[int, bool], list[_Place]] = {}
     for place in places:  # when something was true of others says nothing about those whom the question names
         of_others = sides is not None and bool(sides[place.at] < 0)
@@ -322,6 +323,8 @@ def order_by_time(
     for group in groups.values():
         if len(group) > 1:
             ranked = sorted(group, key=lambda place: (place.is_said, _distance(place, asked), place.at))
+            if since:  # every holder once, by the statement with which it began
+                ranked.sort(key=lambda place: (place.is_said, not since <= place.valid_at <= _began(place, places)))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
     if likeness or point:  # why something happened does not depend on which memory is later
@@ -462,6 +465,12 @@ def _find_named(text: str, places: Sequence[_Place], wanted: Sequence[_Place]) -
     return max(fitting or found, key=lambda place: place.valid_at, default=None)
 
 
+def _find_since(question: str, now: datetime) -> datetime | None:
+    """Return the time since when a question asks for all: "every captain since 2012"; the earliest if it names none."""
+    found = [one.value for one in dates(question, now) if one.role == "since"] if is_readable(question) else []
+    return min(found, default=datetime.min.replace(tzinfo=UTC))
+
+
 def _began(named: _Place, places: Sequence[_Place]) -> datetime:
     """Return when a stated value began: with its first statement after any other value of the same slot."""
     same = [
@@ -520,7 +529,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     slots: dict[tuple[object, object, frozenset[str]], int] = {}
     # What ended once has one value at a time.
     single = {(row["subject"], row["slot"]) for row in rows if "until" in row and row["slot"] not in words("open")}
-    lasting = {row["memory"] for row in rows if "slot" in row and "until" not in row}
+    lasting = {row["memory"] for row in rows if "slot" in row and "until" not in row and not row.get("isEvent")}
     for row in rows:
         place = places[at_of[cast(IRI, row["memory"])]]
         if "rival" in row:
@@ -533,7 +542,7 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
             continue
         if row["mood"] in MADE_UP and row["memory"] not in unreal:
             continue
-        if row["memory"] not in lasting:
+        if "until" in row and row["memory"] not in lasting:
             place.until = max(cast(datetime, row["until"]), place.until or epoch)
         place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memento.search.subjects import JOINTS, OPENERS
+from memento.text.claims import words as words_of
 from memento.text.words import COMMON, FIRST_NAMES, FUNCTION_WORDS, base_of
 
 LONGEST = 8
@@ -110,8 +111,12 @@ def _is_joint(between: str) -> bool:
 
 
 def _close(run: list[tuple[str, str]], spans: dict[str, str]) -> None:
-    """Turn a run of capitalised words into a span, without stop words at its beginning and joining words at its end."""
-    first = 0
+    """
+    Turn a run of capitalised words into a span, without stop words at its beginning, joining words at its end, and an office: of
+    "the Prime Minister of Peru" the name is Peru.
+    """
+    offices = (at for at in range(1, len(run)) if run[at][0] == "of" and run[at - 1][0] in words_of("posts_of_duty"))
+    first = max(offices, default=0)
     while first < len(run) and (run[first][0] in OPENERS or run[first][0] in JOINTS):
         first += 1
     while len(run) > first and run[-1][0] in JOINTS:

@@ -342,6 +342,8 @@ def _count_steps(question: Span) -> int:
     return max(steps, 2) if links_on and not asks_for_name else steps
 
 
+_LONGEST_LABEL = 7
+"""The most words of a label that names an office, as in "Prime Minister of the Netherlands: Ana Ruiz starts the job"."""
 _BULLET = re.compile(r"\s*(?:(?:[-*•–>]|\d{1,2}[.)]|#{1,6})\s+)*")
 _LABEL = re.compile(r"(?P<label>[^\s:.!?;,][^:.!?;,\n]{0,40}):\s+(?=\S)")
 
@@ -361,11 +363,14 @@ def _find_lines(text: str) -> list[tuple[int, int]]:
 def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) -> tuple[list[Assertion], int]:
     """Return the claims of one line, and the number of the next sentence."""
     label = _LABEL.match(line)
-    if label and len(label["label"].split()) <= 4:
+    if label and len(label["label"].split()) <= _LONGEST_LABEL:
         rest = parse(line[label.end() :])
-        if any(_has_clause(sentence) for sentence in [*rest.sents][:1]):
+        taken = [*_of_taken_office(label["label"], rest, start, start + label.end(), number, context)]
+        is_short = len(label["label"].split()) <= 4
+        if taken or (is_short and any(_has_clause(sentence) for sentence in [*rest.sents][:1])):
             claims = _read_doc(rest, start + label.end(), number, context)
-            return claims, number + len(list(rest.sents))
+            rest_of = [one for one in claims if not taken or one.sentence > number]  # "starts the job" says no more
+            return [*taken, *rest_of], number + len(list(rest.sents))
     claims = _read_doc(doc, start, number, context)
     if label and len(label["label"].split()) <= 3 and all(one.start >= start + label.end() for one in claims):
         tags = {token.tag_ for token in doc if token.idx < label.end("label")}
@@ -373,6 +378,35 @@ def _read_line(line: str, doc: Doc, start: int, number: int, context: _Context) 
             claims = [_label_claim(label["label"], line[label.end() :], start, start + label.end(), number), *claims]
     claims += [_arrow_claim(arrow, start, number) for arrow in _ARROW.finditer(line)]
     return claims, number + len(list(doc.sents))
+
+
+def _of_taken_office(
+    label: str, rest: Doc, start: int, begin: int, number: int, context: _Context
+) -> Iterator[Assertion]:
+    """Yield who takes the office of a label: "Treasurer: Mina Sol starts in May"."""
+    verb = next((one.root for one in rest.sents), None)
+    if verb is None:
+        return
+    holder = next((one for one in verb.children if one.dep_ == "nsubj" and _is_name(one)), None)
+    office = next((one for one in parse(label) if one.lemma_.lower() in words("posts_of_duty")), None)
+    if holder is None or office is None or verb.lemma_ not in words("entering"):
+        return
+    owner, relation = _possession(office, context)
+    since, until = _dates_of(verb)
+    yield Assertion(
+        owner=owner or USER,
+        relation=fold(relation),
+        topic=fold(relation),
+        value=_name(holder),
+        start=start,
+        end=max(begin + verb.idx + len(verb), begin + _end_of_times(verb)),
+        sentence=number,
+        kind="name",
+        changed=True,
+        since=since,
+        until=until,
+        is_property=True,
+    )
 
 
 def _has_clause(sentence: Span) -> bool:
@@ -511,8 +545,17 @@ def _claims_of_sentence(sentence: Span, at: int, context: _Context) -> Iterator[
             yield from _of_post(token, base) if mine else ()
         if token.dep_ == "appos" and token.head.pos_ == "NOUN" and token.pos_ == "PROPN" and token.head.dep_ != "ROOT":
             yield from _of_apposition(token, token.head, at, context)
-        elif token.dep_ == "appos" and token.pos_ == "NOUN" and token.head.text[:1].isupper():
+        elif token.dep_ == "appos" and _is_common(token) and token.head.text[:1].isupper():
             yield from _of_apposition(token.head, token, at, context)
+
+
+def _is_common(noun: Token) -> bool:
+    """Tell whether a noun is no name, or the title of an office: "Ana Ruiz, the Prime Minister of Peru"."""
+    return noun.pos_ == "NOUN" or (noun.pos_ == "PROPN" and _is_post(noun))
+
+
+def _is_post(noun: Token) -> bool:
+    return noun.lemma_.lower() in words("posts_of_duty")
 
 
 def _is_bare_verb(noun: Token) -> bool:
@@ -720,7 +763,7 @@ def _relation_of(noun: Token) -> str:
         for child in noun.lefts
         if child.dep_ in ("compound", "amod", "nmod")
         and child.lower_ not in words("renewing")
-        and child.pos_ != "PROPN"
+        and (child.pos_ != "PROPN" or (noun.pos_ == "PROPN" and _is_post(noun)))  # "the Prime Minister of Peru"
     ]
     said = [word for part in parts for word in (*_made_of(part), part.lower_, _number_of(part))]
     lemma = noun.lemma_.lower() if noun.pos_ != "PROPN" else noun.lower_
@@ -887,6 +930,8 @@ def _of_predicate(verb: Token, sentence: Span, at: int, context: _Context) -> It
     found: list[Assertion] = []
     if verb.lemma_ in words("copulas"):
         found = list(_of_copula(verb, subject, base, context))
+    elif (appointed := _of_appointed(verb, subject, base, context)) is not None:
+        found = [appointed]
     elif (
         verb.lemma_ in words("naming")
         and any(child.dep_ == "oprd" for child in verb.children)
@@ -926,6 +971,26 @@ def _of_entered(verb: Token, base: Assertion) -> Assertion | None:
             if inner is not None and fold(said) != said:
                 return _with_value(replace(base, relation=fold(said), is_event=True), inner)
     return None
+
+
+def _of_appointed(verb: Token, subject: Token | None, base: Assertion, context: _Context) -> Assertion | None:
+    """Return who is given an office: "the club elected Tom Reed treasurer", "Mina Sol was appointed treasurer of the club"."""
+    given = [one for one in verb.children if one.dep_ in ("oprd", "dobj") and one.i > verb.i]
+    office = next((one for one in given if _is_post(one)), None)
+    if verb.lemma_ not in words("appointing") or subject is None or office is None or base.mood != "fact":
+        return None
+    base = replace(base, tense="present")
+    if subject.dep_ == "nsubjpass":
+        return _office_claim(office, subject, base, context) if _is_name(subject) else None
+    before = [one for one in office.lefts if one.pos_ == "PROPN"] or [one for one in given if one.i < office.i]
+    if not before or not _is_name(before[-1]):
+        return None
+    made = before[0].doc[before[0].left_edge.i : before[-1].i + 1]
+    said = [one.lower_ for one in office.doc[made.end : office.i + 1] if one.pos_ != "DET"]
+    relation = fold(" ".join(said))
+    owner = _possession(office, context)[0] or _owner_of(subject, context)
+    claim = _office_claim(office, before[-1], base, context)
+    return replace(claim, owner=owner, relation=relation, topic=relation, value=made.text)
 
 
 def _remember_subject(subject: Token, owner: str, context: _Context) -> None:
@@ -1289,6 +1354,8 @@ def _of_copula(verb: Token, subject: Token | None, base: Assertion, context: _Co
             possessor, relation = _possession(value, context)
             article = next((child.lower_ for child in value.children if child.dep_ == "det"), "")
             is_role = bool(possessor) and article not in ("a", "an")
+            if is_role and verb.lemma_ == "become" and base.mood == "fact":
+                base = replace(base, tense="present", changed=base.polarity)
             if is_role and subject.pos_ != "PRON":
                 yield replace(
                     _with_value(base, value),
@@ -1364,7 +1431,7 @@ def _of_relative(subject: Token, value: Token, base: Assertion, context: _Contex
 def _is_office(noun: Token) -> bool:
     """Tell whether a noun stands bare, as what one person is at a time: "product manager", "captain"."""
     return (
-        (noun.tag_ == "NN" or (noun.text.isupper() and len(noun) < 5))  # "CTO"
+        (noun.tag_ == "NN" or (noun.text.isupper() and len(noun) < 5) or _is_post(noun))  # "CTO"
         and noun.dep_ in ("attr", "pobj")
         and not any(one.dep_ == "det" and one.lower_ != "the" for one in noun.children)
     )
@@ -1645,7 +1712,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     )
     base = replace(base, is_event=is_event)
     subject = _subject_of(verb)
-    if lemma in words("entering") and subject is not None and _is_name(subject) and (office := _find_office(verb)):
+    enters = lemma in words("entering") or (lemma == "take" and any(one.lower_ == "office" for one in objects))
+    if enters and subject is not None and _is_name(subject) and (office := _find_office(verb)):
         now = (
             base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
         )  # "took over as"
@@ -1896,7 +1964,7 @@ def _return_claim(place: Token, base: Assertion) -> Assertion | None:
 def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iterator[Assertion]:
     """Yield the claim of a role beside its name: "my sister Maria", "Anders (Milo's brother)"."""
     possessor, relation = _possession(role, context)
-    if possessor and role.lemma_.lower() in words("people"):
+    if possessor and (role.lemma_.lower() in words("people") or _is_post(role)):
         yield Assertion(
             owner=possessor,
             relation=fold(relation),
@@ -1905,4 +1973,5 @@ def _of_apposition(name: Token, role: Token, at: int, context: _Context) -> Iter
             end=max(name.idx + len(name), role.idx + len(role)),
             sentence=at,
             kind="name",
+            is_property=_is_post(role) and any(one.lower_ == "the" for one in role.children),
         )

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 from memento.model import EntityKind, User
+from memento.text.claims import words as words_of
 from memento.text.kinds import Known, description, is_short_form, kind_by_context, kind_of, lookup, plain_names
 from memento.text.sentences import introduced, is_readable, prose, split_read
 from memento.text.spelling import likeness
@@ -437,6 +438,8 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
             or (size < 3 and _is_model_number(sentence, tokens, at, size))
         ):
             return size + 1
+        elif here.text == "of" and last.text.lower() in words_of("posts_of_duty"):
+            return size - 1  # "the Premier of Norland" is an office
         elif (reach := _past_particles(tokens, at + size)) and (
             here.text != "of" or tokens[at].text not in FIRST_NAMES
         ):
@@ -448,9 +451,13 @@ def _capitals_from(sentence: str, tokens: list[Token], at: int) -> int:
 
 def _is_of_a_title(sentence: str, tokens: list[Token], at: int) -> bool:
     """Tell whether a capitalised word is only part of a job title: "a Financial Analyst"."""
-    if at + 1 >= len(tokens) or at == 0 or tokens[at - 1].text.lower() not in ("a", "an", "as", "my", "our", "new"):
+    if at + 1 >= len(tokens):
         return False
     head = tokens[at + 1]
+    if tokens[at].text.lower() in WORDS["ranks"] and head.text.lower() in WORDS["titles"]:
+        return True  # "the Prime Minister"
+    if at == 0 or tokens[at - 1].text.lower() not in ("a", "an", "as", "my", "our", "new"):
+        return False
     return head.text[0].isupper() and head.text.lower() in JOBS and sentence[tokens[at].end : head.start] == " "
 
 
