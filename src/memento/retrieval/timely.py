@@ -61,9 +61,6 @@ MADE_UP = ("possible", "report", "condition", "question", "wish", "rumour", "jok
 
 _HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
 
-CLOSE = 0.65
-"""Minimum share of a rival's score with which a memory may move ahead of it."""
-
 NEAR = 0.4
 """Minimum share of a memory's score that a later one must have to move it down."""
 
@@ -327,8 +324,6 @@ def order_by_time(
                 ranked.sort(key=lambda place: (place.is_said, not since <= place.valid_at <= _began(place, places)))
             for slot, place in zip(sorted(place.at for place in group), ranked, strict=True):
                 order[slot] = place.at
-    if likeness or point:  # why something happened does not depend on which memory is later
-        order = _past_rivals(order, places, chosen, asked)
     if likeness:
         # That Wren moved does not make "Wren keeps bees" less true where that is what is asked for.
         may_pass = comparable & (likeness.related | ~likeness.stating[:, None])
@@ -486,27 +481,6 @@ def _began(named: _Place, places: Sequence[_Place]) -> datetime:
             break
         began = place.valid_at
     return began
-
-
-def _past_rivals(order: list[int], places: list[_Place], chosen: Sequence[Scored[IRI]], asked: datetime) -> list[int]:
-    """Return the order in which no memory is behind a likely rival that fits the asked time less and is hardly more relevant."""
-    moved = list(order)
-    for at in order:
-        place = places[at]
-        for other in moved[: moved.index(at)]:
-            if (
-                other in place.rivals
-                and _is_timelier(place, places[other], asked)
-                and chosen[at].score >= CLOSE * chosen[other].score
-            ):
-                moved.remove(at)
-                moved.insert(moved.index(other), at)
-                break
-    return moved
-
-
-def _is_timelier(one: _Place, other: _Place, asked: datetime) -> bool:
-    return (one.is_said, _distance(one, asked)) < (other.is_said, _distance(other, asked))
 
 
 def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
