@@ -518,7 +518,8 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
             continue
         if "until" in row and row["memory"] not in lasting:
             place.until = max(cast(datetime, row["until"]), place.until or epoch)
-        place.values.add(str(row["value"]).casefold())
+        if not row.get("isEvent"):  # who "took over as captain" is not named by "captain"
+            place.values.add(str(row["value"]).casefold())
         place.of.add((str(row.get("name", "")).casefold(), str(row["slot"]).casefold()))
         place.slots.add((cast(IRI, row["subject"]), str(row["slot"])))
         of_what = frozenset(str(row.get("complement", "")).split())
