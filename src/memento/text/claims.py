@@ -1263,7 +1263,11 @@ def _with_value(base: Assertion, value: Token) -> Assertion:
     start = min(base.start, value.doc[left].idx)
     core = _core(value)
     changed = base.changed or any(one.dep_ == "advmod" and one.lower_ in words("change") for one in value.children)
-    return replace(base, value=_text_of(core), start=start, end=max(base.end, end), kind=_kind(core), changed=changed)
+    said = _text_of(core)
+    if any(one.lower_ == "longer" and one.nbor(-1).lower_ == "no" for one in value.lefts):  # "he is no longer vegan"
+        said, changed = said.rpartition("longer ")[2], True
+        base = replace(base, polarity=False)
+    return replace(base, value=said, start=start, end=max(base.end, end), kind=_kind(core), changed=changed)
 
 
 def _is_bare(noun: Token) -> bool:

@@ -80,6 +80,16 @@ _BEHIND_IS = frozenset(
     )
 )
 """Words that no possessor's "'s" stands before."""
+_STATES = frozenset(
+    (
+        *("allergic", "vegetarian", "vegan", "pregnant", "engaged", "married", "divorced", "retired", "widowed"),
+        *("sick", "ill", "ready", "due", "dead", "late", "tired", "intolerant", "free", "busy", "gone", "moving"),
+    )
+)
+"""Words of how somebody is: "'s" before them is no possessor's unless a noun follows, as in "Nina's late uncle"."""
+_NO_NOUN = frozenset(
+    ("to", "of", "in", "from", "at", "with", "on", "and", "but", "again", "now", "since", "until", "today")
+)
 
 _lock = threading.Lock()
 _kept: dict[str, Doc] = {}
@@ -128,8 +138,10 @@ def _spell_out(doc: Doc) -> Doc:
         if token.lower_ not in ("'s", "’s") or doc[token.i - 1].lower_ in _CONTRACTED:
             continue
         behind, next_ = doc[token.i + 1].lower_, doc[token.i + 2].lower_
-        if ((behind in _BEHIND_IS or behind[0].isdigit() or behind[0] in "€$£¥") and next_ != "-") or (
-            behind.endswith("ing") and next_ in ("to", "into")
+        if (
+            (behind in _STATES and (next_ in _NO_NOUN or not next_[0].isalnum()))
+            or ((behind in _BEHIND_IS or behind[0].isdigit() or behind[0] in "€$£¥") and next_ != "-")
+            or (behind.endswith("ing") and next_ in ("to", "into"))
         ):
             words[token.i] = "is"
     if words == [token.text for token in doc]:
