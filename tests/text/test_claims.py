@@ -139,9 +139,10 @@ def test_the_words_of_a_claim_are_a_span_of_its_passage() -> None:
 def test_an_event_leaves_a_state_and_ends_one() -> None:
     bought, has = read_claims("I bought a canoe.")
     [sold] = read_claims("I sold the canoe.")
+    [wrecked] = read_claims("Wrote off the Fiesta.")
 
     assert (bought.is_event, has.is_event, has.relation, has.value) == (True, False, "have", "a canoe")
-    assert sold.ends == (("*", "the canoe"),)
+    assert (sold.ends, wrecked.ends) == ((("*", "the canoe"),), (("*", "the Fiesta"),))
 
 
 def test_a_pronoun_means_whom_the_passage_has_named_and_else_nobody() -> None:

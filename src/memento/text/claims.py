@@ -1657,6 +1657,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         for child in verb.children
         if child.dep_ in ("dobj", "oprd", "ccomp") and child.pos_ not in ("VERB", "AUX", "SCONJ")
     ]
+    # The parser hangs some objects on the particle: "wrote off the Fiesta".
+    objects += [
+        inner for child in verb.children if child.dep_ == "prt" for inner in child.children if inner.dep_ == "pobj"
+    ]
     if lemma == "work" and objects and objects[0].lower_ == "time":
         objects = []  # "part-time"
     places = [
