@@ -176,6 +176,7 @@ def test_what_is_told_of_others_later_is_no_newer_word_on_where_one_lives(
             "When is the lab meeting?",
             True,
         ),
+        ("I take the 7:42 train to work.", "They scrapped the 7:42 train.", "Which train do I take to work?", True),
         ("Lab meeting with Ada on Tuesday.", "Tuesdays are sold out.", "Who is in the lab meeting?", False),
         ("Plumber: Delroy, came in an hour.", "Delroy brought his son along.", "Who is the plumber?", False),
         ("My mentor is Ravi Menon.", "Ravi's mentor retired; his new one is Beatriz.", "Who mentors me?", False),

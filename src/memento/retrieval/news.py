@@ -29,14 +29,15 @@ WINDOW = 6
 """The most words from a name to the word that says that it is gone."""
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"\d+(?:[:.,]\d+)+|[^\W_]+")
 _NAMELESS = STOP_WORDS | WORDS["abbreviated_titles"]
 
 
 def find_news(question: Question, nodes: Sequence[int], texts: Mapping[int, str]) -> NDArray[np.bool_]:
     """
     Return (n, n) True where the second of two memories tells what became of somebody or something that the first one names where it
-    answers, and the question does not. Names are told by their capitals; days and months count if the question asks for a time.
+    answers, and the question does not. Names are told by their capitals; numbers that are no years count too, days and months if
+    the question asks for a time.
     """
     skipped = {_fold(word) for word in _WORD.findall(question.text)}
     has_days = wants_time(question.text)
@@ -61,7 +62,7 @@ def _list_capitals(sentences: Sequence[str], first: int = 0) -> Iterator[str]:
     """Yield the capitalised words of some sentences, from the `first` of each on, without their endings."""
     for sentence in sentences:
         for word in _WORD.findall(sentence)[first:]:
-            if word[0].isupper() and len(word) > 1 and word.casefold() not in _NAMELESS:
+            if _names(word) and word.casefold() not in _NAMELESS:
                 yield _fold(word)
 
 
@@ -83,8 +84,15 @@ def _list_gone(sentences: Sequence[str]) -> Iterator[str]:
         signs = [at for at, word in enumerate(said) if word.casefold() in words("leaving")]
         for at, word in enumerate(said):
             is_near = any(abs(at - sign) <= WINDOW for sign in signs)
-            if word[0].isupper() and is_near and not _is_of_another(said, at):
+            if _names(word) and is_near and not _is_of_another(said, at):
                 yield _fold(word)
+
+
+def _names(word: str) -> bool:
+    """Tell whether a word may name something: it has a capital, or is a number that is no year, as in "the 7:42"."""
+    if word[0].isdigit():
+        return len(word) > 1 and not re.fullmatch(r"(?:19|20)\d\d", word)
+    return word[0].isupper() and len(word) > 1
 
 
 def _is_of_another(said: Sequence[str], at: int) -> bool:
