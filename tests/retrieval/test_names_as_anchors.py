@@ -120,3 +120,28 @@ def test_a_first_name_that_no_table_knows_means_who_is_called_so(question: str, 
         ]
         opened.intake.import_notes(rows, consolidate=True)
         assert opened.recall(question).memories[0].content == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which instrument does Ines Falk play?", "Ines Falk is learning the oud."),
+        ("Who does Ines Falk work for?", "Ines Falk is with Lumen Foods now."),
+        ("What job does Otis Falk have?", "By trade Otis Falk is a beekeeper."),
+        ("What pets does Otis Falk have?", "At home Otis Falk looks after goldfish."),
+    ],
+)
+def test_what_says_as_much_in_other_words_answers(question: str, answer: str) -> None:
+    told = (
+        "Ines Falk lives in Lyon.",
+        "Ines Falk is with Lumen Foods now.",
+        "Ines Falk is learning the oud.",
+        "Otis Falk has a red bicycle.",
+        "By trade Otis Falk is a beekeeper.",
+        "At home Otis Falk looks after goldfish.",
+    )
+    rows = [NoteRow(content=text, at=at(f"2025-01-0{day}T09:00:00")) for day, text in enumerate(told, start=1)]
+    with fresh_memory("minilm") as memento:
+        memento.intake.import_notes(rows)
+
+        assert memento.recall(question).memories[0].content == answer

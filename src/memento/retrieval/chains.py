@@ -32,7 +32,7 @@ from memento.search.indexes import View
 from memento.search.labels import normalise_label
 from memento.search.names import is_telling, read_names
 from memento.search.postings import tokens
-from memento.text.claims import USER, Asked, Reading, is_place, may_stand_together, words
+from memento.text.claims import USER, Asked, Reading, fold, implying, is_place, may_stand_together, words
 
 DEPTH, BEAM = 4, 12
 
@@ -204,6 +204,10 @@ def measure_fit(relation: str, value: str, claim: Stated, of: str = "") -> float
     if relation == known:
         return LOOSE if relation in words("open") else 1.0
     wanted, stated = relation.split(), known.split()
+    if relation == "have" and value and known != "have":  # "what job does Ana have"
+        return measure_fit(fold(value.split()[-1].casefold()), "", claim, of)
+    if known in implying().get(wanted[0], ()):
+        return CLOSE
     if set(wanted) < set(stated) and wanted[-1] in words("people"):
         return CLOSE  # who somebody is, where it says what they do
     if wanted[:1] == stated[:1] and wanted[0] not in words("copulas"):

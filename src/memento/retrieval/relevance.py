@@ -313,11 +313,17 @@ def find_asked_kind(
     signals: Mapping[str, NDArray[np.float32]],
     fits: Mapping[str, Values],
 ) -> NDArray[np.bool_]:
-    """Return (n,) which memories about the user name something of the kind that the question asks for, as in "any pets"."""
+    """
+    Return (n,) which memories about the user, or about whom the question names, name something of the kind that it asks for, as in
+    "any pets".
+    """
     nodes = np.array([one.item for one in chosen], dtype=np.int32)
     asked = find_property(question.text)
-    if asked is None or not asked[0].opens or not (own := find_own(question.text, question.view)).any():
+    if asked is None or not asked[0].opens:
         return np.zeros(len(nodes), dtype=np.bool_)
+    own = find_own(question.text, question.view)
+    if "named" in signals:
+        own = np.maximum(own, signals["named"])
     return np.array(np.logical_and(own[nodes] > 0, fits["unfilled"] == 0), dtype=np.bool_)
 
 

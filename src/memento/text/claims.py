@@ -120,6 +120,13 @@ def equals() -> dict[str, str]:
 
 
 @cache
+def implying() -> dict[str, tuple[str, ...]]:
+    """Return, by the verb of a question, the relations that say as much: who learns the oud plays it."""
+    table: dict[str, str] = load(LEXICON / "claims.toml")["implying"]
+    return {verb: tuple(row.split("|")) for verb, row in table.items()}
+
+
+@cache
 def results() -> dict[str, str]:
     """Return the relation that holds after each event."""
     return dict(load(LEXICON / "claims.toml")["results"])
