@@ -27,7 +27,6 @@ from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import USUAL, Tool
-from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
 from memento.operations import PLUGGED, TABLE, THEMES, Field, Operation, fields_of, name_of
 from memento.operations.base import (
@@ -534,7 +533,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/settings.md": settings.table,
     "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,
-    "docs/pictures/architecture.svg": lambda: draw_floors(list_floors()),
     "ontology/context.jsonld": ontology.write_context,
 }
 """The pages that are generated as a whole, by their path."""
