@@ -16,7 +16,7 @@ import ipaddress
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -370,13 +370,12 @@ class Caller:
         return found if found and (not self.is_proxied or found.startswith(PREFIX)) else None
 
 
-def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[str] = ()) -> Access:
+def admit(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
     """
     Decide the rights of the sender of a request.
 
     Args:
         required: whether programs of this machine also need a token.
-        pages: origins whose pages may send requests without a token; `*` is any.
 
     Raises:
         Unauthorised: a token is needed and missing, or unknown.
@@ -391,8 +390,6 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
     host, origin = caller.headers.get("host", ""), caller.headers.get("origin")
     if not names_loopback(host):
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
-    if origin and ("*" in pages or origin in pages):
-        return OWNER
     if caller.method in _READS:
         is_foreign = caller.method != "OPTIONS" and _is_behind_the_back(caller.headers)
     else:

@@ -3,7 +3,6 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the only copy of the data
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
-    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/vectors-next.sqlite  new vectors that `memento store migrate` builds to replace it; derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
@@ -192,7 +191,7 @@ class DataFolder:
 
     def has_plain_files(self) -> bool:
         """Tell whether the folder contains a memory in plain text."""
-        return any(any(place.iterdir()) for place in (self.path / "store", self.bare) if place.is_dir())
+        return any(any(place.iterdir()) for place in (self.path / "store", self.path / "bare") if place.is_dir())
 
     @property
     def journal(self) -> Journal | None:
@@ -206,10 +205,6 @@ class DataFolder:
     @property
     def snapshots(self) -> Path:
         return self.work / "snapshots"
-
-    @property
-    def bare(self) -> Path:
-        return self.path / "bare"
 
     @property
     def vectors(self) -> Path:

@@ -63,7 +63,7 @@ class Query(Job):
     A query accepted by the guard, to be answered on a snapshot.
 
     `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
-    nothing. None leaves the dataset to the query and the store (bare mode). `digest` is that of the text without its strings and
+    nothing. None leaves the dataset to the query and the store. `digest` is that of the text without its strings and
     numbers, which groups similar queries.
     """
 
