@@ -86,7 +86,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "consolidation": "extracts facts from a note and writes them atomically",
         "retrieval": "the phases of recall",
         "manifest": "maps of a memory",
-        "overview": "profiles, session summaries, standing pages",
+        "overview": "profiles, session summaries",
         "strength": "how use and time change memories",
         "ontology": "the vocabulary",
         "intake": "reads input, and removes secrets from every text",

@@ -35,7 +35,6 @@ from memento.service.context import Context, Service
 from memento.service.handlers.capture import take_captured
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
-from memento.service.handlers.sessions import render_page
 from memento.settings import Settings
 from memento.text.parse import load_pipeline
 from memento.time import now
@@ -83,7 +82,6 @@ def open_service(
             read=understanding.read_waiting,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
-            render=render_page,
             capture=take_captured,
         )
         if changed:
@@ -175,7 +173,6 @@ def close_service(service: Service) -> None:
     service.answers.worker.stop(_STOP_S)
     if service.models:
         service.models.close()
-    service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
     for close in (service.reinforcement.close, service.case_reads.close):
         try:

@@ -83,17 +83,6 @@ def show_profile(answer: Json) -> str:
     return "\n".join([answer["line"], "", *rows, *(["decisions:", *decisions] if decisions else [])])
 
 
-def show_page(answer: Json) -> str:
-    """Show the answer of a standing page."""
-    return str(answer.get("rendered") or "Not answered yet.")
-
-
-def show_pages(answer: Sequence[Json]) -> str:
-    """List the standing pages, each with its question or query."""
-    rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
-    return "\n".join(rows) or "No pages yet: `memento session pages set NAME --question …` creates one."
-
-
 def show_reply(answer: Json) -> str:
     """Show the model's answer, then the memories it was given."""
     said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
