@@ -25,7 +25,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from memento.archive.cases import embed_tasks, load_tasks
 from memento.backends import Backends
@@ -82,19 +82,6 @@ def list_unclaimed(parts: Backends) -> tuple[Quad, ...]:
     graphs = [one for one in parts.graph.graphs() if one.startswith("urn:memento:graph:")]
     rows = parts.graph.select("consolidation/unclaimed", graphs) if graphs else []
     return tuple((row["memory"], MEM.state, "pending", row["graph"]) for row in rows)
-
-
-def remove_half_rivalries(graph: Store) -> int:
-    """
-    Remove rivalries with a memory that was erased while the rivalry was written, as earlier versions could leave them; return how
-    many quads were removed.
-    """
-    graphs = [one for one in graph.graphs() if one.startswith("urn:memento:graph:")]
-    rows = graph.select("library/half_rivalries", graphs) if graphs else []
-    quads = [cast(Quad, (row["rivalry"], row["property"], row["value"], row["graph"])) for row in rows]
-    if quads:
-        graph.apply(Change(removes=tuple(quads)))
-    return len(quads)
 
 
 def _read_memories(graph: Store) -> list[Record]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from memento.access import unlock_folder
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.cases import embed_all_tasks
-from memento.archive.upgrade import remove_half_rivalries, write_missing_edges
+from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.datadir import DataFolder, Owner
 from memento.errors import (
@@ -127,8 +127,6 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
 
     if not service.stores.indexes.count_nodes():
         service.stores.indexes.file.set_mark(CLAIMED, "written")
-    if removed := remove_half_rivalries(service.stores.graph):
-        logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
         with service.stores.indexes.pool():
             write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
