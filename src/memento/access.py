@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from memento import plugin
-from memento.datadir import DataFolder, Vault
+from memento.datadir import DataFolder, Vault, replace_file
 from memento.errors import Conflict, Damaged, Forbidden, InputError, NotFound, SettingsError, Unauthorised
 from memento.iris import IRI, data_iri, data_name
 from memento.settings import Settings, require_plugin
@@ -292,10 +292,7 @@ class Tokens:
         if self._vault is not None:
             self._vault.seal_file(self._file, json.dumps([_to_row(one) for one in issued]).encode(), TOKENS)
             return
-        fresh = self._file.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps([_to_row(one) for one in issued], indent=1), encoding="utf-8")
-        fresh.replace(self._file)
+        replace_file(self._file, json.dumps([_to_row(one) for one in issued], indent=1))
 
 
 def _to_row(one: Issued) -> dict[str, object]:

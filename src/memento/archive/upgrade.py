@@ -29,7 +29,7 @@ from typing import Any, Self
 
 from memento.archive.cases import embed_tasks, load_tasks
 from memento.backends import Backends
-from memento.datadir import DataFolder
+from memento.datadir import DataFolder, replace_file
 from memento.errors import Conflict, SettingsError
 from memento.graph.backups import sync_to_disk
 from memento.graph.store import Store
@@ -288,10 +288,5 @@ def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
 
 def write_settings(file: Path, text: str) -> None:
     """Replace a settings file atomically; it is on disk when this returns."""
-    fresh = file.with_name(f"{file.name}.new")
-    fresh.touch(mode=0o600)
-    fresh.write_text(text, encoding="utf-8")
-    fresh.chmod(file.stat().st_mode & 0o777 if file.is_file() else 0o600)
-    sync_to_disk(fresh, deep=False)
-    fresh.replace(file)
+    replace_file(file, text, mode=file.stat().st_mode & 0o777 if file.is_file() else 0o600)
     sync_to_disk(file.parent, deep=False)

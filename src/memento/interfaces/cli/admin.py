@@ -326,6 +326,7 @@ def _show_plugin(row: Mapping[str, Any]) -> str:
 
 def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: frozenset[str]) -> None:
     """Write into the settings file which plug-ins are off; raise `InputError` for one that is not installed."""
+    from memento.datadir import replace_file
     from memento.settings import set_in_file
 
     known = plugin.find_plugins()
@@ -336,7 +337,7 @@ def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: f
     file = chosen.folder.settings_file
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     chosen.home_folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(set_in_file(text, "plugins", {"off": ", ".join(sorted(off))}), encoding="utf-8")
+    replace_file(file, set_in_file(text, "plugins", {"off": ", ".join(sorted(off))}))
     if running(chosen):
         chosen.tell("a service runs: it takes this up when it starts again")
 
