@@ -598,7 +598,7 @@ def arrange_commands(old_names: Mapping[str, str], of: str = "") -> None:
 
 
 GROUPS: dict[str, click.Group] = {
-    "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
+    "tenant": Subcommands("tenant", help="List the tenants."),
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
 }
 """The groups of commands that ask operations."""
