@@ -433,6 +433,12 @@ def show_log(answer: list[Json]) -> str:
     return "\n".join(lines) or "Nothing waits to be written."
 
 
+def show_upgraded(answer: Json) -> str:
+    """Show how many memories were read, and where the backup is."""
+    kept = f" The backup of before is {answer['backup']}." if answer["backup"] else ""
+    return f"{answer['memories']:,} memories read.{kept}"
+
+
 def show_migration(answer: Mapping[str, Any]) -> str:
     """Show the old and the new embedder, how many texts were embedded, and where the backup is."""
     sizes = f"{answer['dimensions_before']} → {answer['dimensions_after']} dimensions"

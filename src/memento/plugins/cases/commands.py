@@ -10,8 +10,9 @@ import click
 
 from memento.errors import InputError
 from memento.interfaces.cli.base import GROUPS, Chosen, call_operation, common, open_memory, print_answer
-from memento.interfaces.cli.commands import Command, Option
+from memento.interfaces.cli.commands import Command, Option, options_of
 from memento.interfaces.cli.views import Json, clean, day, dim, show_fields
+from memento.plugins.cases.operations import CompleteCase
 
 if TYPE_CHECKING:
     from memento.plugins.cases.nouns import CaseRow
@@ -222,10 +223,12 @@ BY_HAND: Mapping[str, str] = {
     "start_case": "cases record",
 }
 
-_outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
-_reward = click.option("--reward", type=float, metavar="-0.2…1", help="The reward, instead of an outcome.")
-_score = click.option("--score", type=float, metavar="0…1", help="A judge's score for the result.")
-_efficiency = click.option("--efficiency", type=float, metavar="0…1", help="The share of its cost that it saved.")
+_VERDICT = {
+    "outcome": _ENDED,
+    "reward": Option(metavar="-0.2…1", help="The reward, instead of an outcome."),
+    "efficiency": Option(metavar="0…1"),
+    "score": Option(metavar="0…1"),
+}
 
 
 def case_command(name: str) -> Callable[[F], F]:
@@ -266,11 +269,7 @@ def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
 @click.argument("task")
 @click.option("--plan", required=True, help="What was done, as numbered steps.")
 @click.option("--retrieval", metavar="IRI", help="The retrieval that returned cases for it; they share its reward.")
-@click.option("--reason", help="Why the verdict is what it is.")
-@_outcome
-@_reward
-@_score
-@_efficiency
+@options_of(CompleteCase, _VERDICT, left_out={"run", "plan", "tags", "domain"})
 def record_case(
     chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
 ) -> None:
