@@ -12,6 +12,7 @@ import pyoxigraph as ox
 from conftest import OFFLINE
 from memento.iris import IRI
 from memento.model import NoteRow, ToolCall
+from memento.operations.care import Export
 from memento.operations.recall import Recall
 from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
@@ -119,7 +120,7 @@ def spoil(home: Path, change: Callable[[ox.Quad], list[ox.Quad]], *, instead: bo
 
 def exported(memento: Memento, form: str) -> bytes:
     """The whole document."""
-    return b"".join(export_pieces(form, memento.context, vectors=True, namespace=None).pieces)
+    return b"".join(export_pieces(Export("-", form, vectors=True), memento.context).pieces)
 
 
 def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], object]]]:
