@@ -12,7 +12,7 @@ import msgspec
 
 from memento import __version__
 from memento.archive.tables import TABLE_FORMS, TableForm
-from memento.codec import encode, schema_of_iri
+from memento.codec import encode, omit_null, schema_of_iri
 from memento.graph.documents import FORMS, Form
 from memento.interfaces.web.rest import IMPORT_OPTIONS, LISTING
 from memento.model import Health, Readiness
@@ -85,7 +85,7 @@ def arguments_of(operation: type[Operation[Any]], shared: dict[str, Any]) -> dic
     shared.update({name: one for name, one in inner.items() if name not in shared})
     schema.pop("title", None)
     schema.pop("description", None)
-    return cast("dict[str, Any]", _without_null(schema))
+    return cast("dict[str, Any]", omit_null(schema))
 
 
 def _address(route: str) -> tuple[str, str]:
@@ -187,19 +187,6 @@ _READY = (
 def _health(name: str, summary: str, schema: Schema) -> dict[str, Any]:
     answers = {str(status): _response(status, schema) for status in (200, 503)}
     return {"summary": summary, "operationId": name, "parameters": [], "responses": answers}
-
-
-def _without_null(schema: Any) -> Any:
-    """Return a schema of arguments without null: an argument is left out instead."""
-    if isinstance(schema, list):
-        return [_without_null(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
-    if len(kinds) == 1:
-        rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
-        return _without_null({**kinds[0], **rest})
-    return {name: _without_null(value) for name, value in schema.items() if not (name == "default" and value is None)}
 
 
 def _even(schema: Any) -> Any:
