@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memento.codec import decode
 from memento.errors import InputError
 from memento.interfaces.cli.base import GROUPS, Chosen, call_operation, common, open_memory, print_answer
 from memento.interfaces.cli.commands import Command, Option, options_of
 from memento.interfaces.cli.views import Json, clean, day, dim, show_fields
+from memento.operations.base import raise_if_unknown_field
 from memento.plugins.cases.operations import CompleteCase
 
 if TYPE_CHECKING:
@@ -282,13 +284,14 @@ def record_case(
 
 def _rows(file: Path) -> list[CaseRow]:
     """Return the tasks of a file; raise an `InputError` that names the line."""
-    from memento.plugins.cases.rows import parse_case_row
+    from memento.plugins.cases.nouns import CaseRow
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(parse_case_row(line))
+                raise_if_unknown_field(decode(dict[str, Any], line), CaseRow)
+                rows.append(decode(CaseRow, line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows
