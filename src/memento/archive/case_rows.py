@@ -135,6 +135,20 @@ def _map_values(value: Any, change: Callable[[str], str]) -> Any:
             return [_map_values(one, change) for one in value]
 
 
+def to_reward(verdict: Verdict, iri: IRI, case: IRI) -> Reward:
+    """Return the verdict on a case as it is in the graph."""
+    return Reward(
+        iri=iri,
+        case=case,
+        value=verdict.reward,
+        at=utc(verdict.at),
+        outcome=verdict.outcome,
+        efficiency=verdict.efficiency,
+        score=verdict.score,
+        reason=verdict.reason,
+    )
+
+
 def build_case_quads(record: CaseRecord, case: IRI, about: Iterable[IRI], graph: IRI) -> Iterator[Quad]:
     """Build the quads of a row, those of its tags, verdicts, steps and calls among them, in a graph of cases."""
 
@@ -160,18 +174,7 @@ def build_case_quads(record: CaseRecord, case: IRI, about: Iterable[IRI], graph:
         )
     )
     for place, one in enumerate(record.verdicts):
-        nodes.append(
-            Reward(
-                iri=derive("reward", place),
-                case=case,
-                value=one.reward,
-                at=utc(one.at),
-                outcome=one.outcome,
-                efficiency=one.efficiency,
-                score=one.score,
-                reason=one.reason,
-            )
-        )
+        nodes.append(to_reward(one, derive("reward", place), case))
     for step in record.steps:
         subtask, calls = to_records(step, derive)
         nodes += [subtask, *calls]
