@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,7 +12,7 @@ from memento.codec import decode
 from memento.errors import InputError
 from memento.interfaces.cli.base import GROUPS, Chosen, call_operation, common, open_memory, print_answer
 from memento.interfaces.cli.commands import Command, Option, options_of
-from memento.interfaces.cli.views import Json, clean, day, dim, show_fields
+from memento.interfaces.cli.views import Json, clean, day, dim, rows, show_fields
 from memento.operations.base import raise_if_unknown_field
 from memento.plugins.cases.operations import CompleteCase
 
@@ -24,13 +24,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def show_cases(found: Iterable[Json]) -> str:
-    """Show each case: its date, reward, task and IRI."""
-    lines = [
+show_cases = rows(
+    lambda one: (
         f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {dim(one['iri'])}"
-        for one in found
-    ]
-    return "\n".join(lines) or "No cases yet."
+    ),
+    "No cases yet.",
+)
 
 
 def show_case(found: Json) -> str:
@@ -108,18 +107,16 @@ def show_run(answer: Json) -> str:
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
-def show_runs(found: Iterable[Json]) -> str:
-    """Show each task with its state."""
-    lines = [
-        f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {dim(one['iri'])}" for one in found
-    ]
-    return "\n".join(lines) or "No task is under way."
+show_runs = rows(
+    lambda one: f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {dim(one['iri'])}",
+    "No task is under way.",
+)
 
 
-def show_tools(found: Sequence[Json]) -> str:
-    """Show a line for each tool."""
-    lines = [f"{one['name']}  {dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found]
-    return "\n".join(lines) or "No server is configured in [executor]."
+show_tools = rows(
+    lambda one: f"{one['name']}  {dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}",
+    "No server is configured in [executor].",
+)
 
 
 def show_view(answer: Json) -> str:
