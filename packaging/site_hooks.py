@@ -29,7 +29,6 @@ _FENCE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.M | re.S)
 _SVG = re.compile(r"<svg\b.*</svg>", re.S)
 _LINE_END = "\n"
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
-_DIAGRAM = "*Drawn at `/ontology` of a running service.*"
 _scripts: dict[str, str] = {}
 
 
@@ -84,9 +83,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     written = next((source for source, target in PAGES.items() if target == here), inside)
     pieces, end = [], 0
     for fence in _FENCE.finditer(markdown):
-        is_class_diagram = fence[0].startswith("```mermaid\nclassDiagram")
-        drawn = _DIAGRAM if is_class_diagram else fence[0]  # which would take a script of 3 MB
-        pieces += [_redirect(markdown[end : fence.start()], written, here, files), drawn]
+        pieces += [_redirect(markdown[end : fence.start()], written, here, files), fence[0]]
         end = fence.end()
     return "".join([*pieces, _redirect(markdown[end:], written, here, files)])
 

@@ -198,24 +198,6 @@ def test_everybody_else_is_turned_away(one: Caller, error: type[MementoError], t
         admit(one, tokens, required=False)
 
 
-@pytest.mark.parametrize("pages", [("https://yasgui.example",), ("*",)])
-def test_a_page_that_is_named_may_ask(pages: tuple[str, ...], tokens: Tokens) -> None:
-    asking = {
-        "method": "POST",
-        "origin": "https://yasgui.example",
-        "sec_fetch_site": "cross-site",
-        "sec_fetch_dest": "empty",
-    }
-
-    assert admit(caller(**asking), tokens, required=False, pages=pages) == OWNER  # type: ignore[arg-type]
-    with pytest.raises(Forbidden):
-        admit(caller(**asking), tokens, required=False, pages=("https://other.example",))  # type: ignore[arg-type]
-    with pytest.raises(Forbidden, match="Host"):
-        admit(caller(host="evil.example", **asking), tokens, required=False, pages=pages)  # type: ignore[arg-type]
-    with pytest.raises(Unauthorised):
-        admit(caller(address="10.0.0.7", **asking), tokens, required=False, pages=pages)  # type: ignore[arg-type]
-
-
 def test_where_tokens_are_required_this_machine_needs_one_too(tokens: Tokens) -> None:
     with pytest.raises(Unauthorised, match="memento token create"):
         admit(caller(), tokens, required=True)

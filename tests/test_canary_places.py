@@ -57,7 +57,7 @@ PLACES = (
         "summary",
         "turn",
     ),
-    *("case", "plan", "step", "key", "page", "rendered", "policy", "proposal", "file", "document", "branch"),
+    *("case", "plan", "step", "key", "rendered", "policy", "proposal", "file", "document", "branch"),
     *("archived", "forgotten", "corrected", "tag", "container", "source", "graph", "graphname", "token", "backup"),
     *("association", "property", "imported"),
 )
@@ -122,7 +122,6 @@ def plant(memento: Memento, folder: Path) -> None:
     memento.cases.record_step(
         run.iri, f"Try {c['step']}.", tools=[ToolCall(tool="t", arguments="{}", result="r")], namespace=n
     )
-    memento.sessions.set_page(c["page"], question=f"What of {c['page']}?", namespace=n)
     memento.living.set_policy(c["policy"], f'(recall "{c["policy"]}")', namespace=n)
     memento.intake.capture("talk", [CapturedTurn(role="user", text=f"I like {c['proposal']}.")], namespace=n)
     memento.intake.memory_file("create", path="/memories/x.txt", file_text=f"- USER likes {c['file']}\n", namespace=n)
@@ -154,7 +153,7 @@ def plant(memento: Memento, folder: Path) -> None:
                 (entity, MEM.alias, c["alias"], private),
                 (entity, MEM.description, f"A friend of {c['description']}.", private),
                 (entity, IRI("urn:my:property"), c["property"], private),
-                (IRI("urn:memento:page:x"), MEM.rendered, f"It says {c['rendered']}.", private),
+                (IRI("urn:memento:profile:x"), MEM.rendered, f"It says {c['rendered']}.", private),
                 (IRI("urn:memento:profile:x"), TYPE, MEM.Profile, private),
                 (IRI("urn:memento:profile:x"), MEM.rendered, f"USER is {c['profile']}.", private),
                 (entity, MEM.name, c["branch"], branch_iri("local", n)),

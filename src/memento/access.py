@@ -16,7 +16,7 @@ import ipaddress
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from memento import plugin
-from memento.datadir import DataFolder, Vault
+from memento.datadir import DataFolder, Vault, replace_file
 from memento.errors import Conflict, Damaged, Forbidden, InputError, NotFound, SettingsError, Unauthorised
 from memento.iris import IRI, data_iri, data_name
 from memento.settings import Settings, require_plugin
@@ -292,10 +292,7 @@ class Tokens:
         if self._vault is not None:
             self._vault.seal_file(self._file, json.dumps([_to_row(one) for one in issued]).encode(), TOKENS)
             return
-        fresh = self._file.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text(json.dumps([_to_row(one) for one in issued], indent=1), encoding="utf-8")
-        fresh.replace(self._file)
+        replace_file(self._file, json.dumps([_to_row(one) for one in issued], indent=1))
 
 
 def _to_row(one: Issued) -> dict[str, object]:
@@ -370,13 +367,12 @@ class Caller:
         return found if found and (not self.is_proxied or found.startswith(PREFIX)) else None
 
 
-def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[str] = ()) -> Access:
+def admit(caller: Caller, tokens: Tokens, *, required: bool) -> Access:
     """
     Decide the rights of the sender of a request.
 
     Args:
         required: whether programs of this machine also need a token.
-        pages: origins whose pages may send requests without a token; `*` is any.
 
     Raises:
         Unauthorised: a token is needed and missing, or unknown.
@@ -391,8 +387,6 @@ def admit(caller: Caller, tokens: Tokens, *, required: bool, pages: Collection[s
     host, origin = caller.headers.get("host", ""), caller.headers.get("origin")
     if not names_loopback(host):
         raise Forbidden(f"the Host header must name this machine, as localhost or 127.0.0.1, not {host[:80]!r}")
-    if origin and ("*" in pages or origin in pages):
-        return OWNER
     if caller.method in _READS:
         is_foreign = caller.method != "OPTIONS" and _is_behind_the_back(caller.headers)
     else:

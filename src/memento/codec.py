@@ -92,3 +92,22 @@ def _to_noun(cls: type, value: object) -> object:
     if cls is IRI and isinstance(value, str):
         return IRI(value)
     raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
+
+
+def omit_null(schema: Any) -> Any:
+    """
+    Return the JSON Schema of arguments without null, as value or default, and without empty lists: an argument is left out instead.
+
+    >>> omit_null({"anyOf": [{"type": "string"}, {"type": "null"}], "default": None})
+    {'type': 'string'}
+    """
+    if isinstance(schema, list):
+        return [omit_null(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    rest = {name: value for name, value in schema.items() if not (name == "anyOf" and len(kinds) == 1)}
+    found = (kinds[0] if len(kinds) == 1 else {}) | rest
+    return {
+        name: omit_null(one) for name, one in found.items() if one not in ([], ()) and (name, one) != ("default", None)
+    }

@@ -3,7 +3,6 @@ The data folder and who owns it.
 
     {home}/store/         Oxigraph, the only copy of the data
     {home}/snapshots/     of the store, for the workers that answer SPARQL; hard links, deleted at the end and at the next start
-    {home}/bare/          the plain dataset of `memento serve --bare`: store, snapshots, with a lock and an owner
     {home}/vectors.sqlite derived, may be deleted
     {home}/vectors-next.sqlite  new vectors that `memento store migrate` builds to replace it; derived, may be deleted
     {home}/cases/         what the Q functions learned; derived, may be deleted
@@ -137,6 +136,26 @@ def cache_folder() -> Path:
     return user_cache_path("memento", appauthor=False)
 
 
+def replace_file(path: Path, text: str, *, mode: int = 0o600, sync: bool = True) -> None:
+    """
+    Replace a file atomically; at no moment may more users read it than `mode` allows.
+
+    Args:
+        sync: it is on disk when this returns, and survives a power cut.
+
+    Raises:
+        OSError: it cannot be written; the file is as before.
+    """
+    fresh = path.with_name(f"{path.name}.new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        fresh.chmod(mode)  # whatever an earlier process left here
+        file.write(text.encode("utf-8", "replace"))
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
+    fresh.replace(path)
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
     """The process that has a data folder open; `address` is set while it serves, and `token` gives every right."""
@@ -192,7 +211,7 @@ class DataFolder:
 
     def has_plain_files(self) -> bool:
         """Tell whether the folder contains a memory in plain text."""
-        return any(any(place.iterdir()) for place in (self.path / "store", self.bare) if place.is_dir())
+        return any(any(place.iterdir()) for place in (self.path / "store", self.path / "bare") if place.is_dir())
 
     @property
     def journal(self) -> Journal | None:
@@ -206,10 +225,6 @@ class DataFolder:
     @property
     def snapshots(self) -> Path:
         return self.work / "snapshots"
-
-    @property
-    def bare(self) -> Path:
-        return self.path / "bare"
 
     @property
     def vectors(self) -> Path:
@@ -322,11 +337,7 @@ class DataFolder:
 
     def publish(self, owner: Owner) -> None:
         """Publish who owns the folder and where the service answers; readable by this user alone."""
-        fresh = self.path / "owner.json.new"
-        fresh.touch(mode=0o600)
-        fresh.chmod(0o600)  # before the token is written, whatever an earlier process left here
-        fresh.write_text(json.dumps(asdict(owner)), encoding="utf-8")
-        fresh.replace(self.path / "owner.json")
+        replace_file(self.path / "owner.json", json.dumps(asdict(owner)), sync=False)
 
     def read_owner(self) -> Owner | None:
         """Read the last writer of `owner.json`, or None if there is none or it cannot be read; the process may have ended."""

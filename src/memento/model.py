@@ -380,22 +380,6 @@ class Scored(Generic[T]):
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """
-    A standing query or question: it is answered again after every write that affects its namespace.
-
-    `rendered` is the answer as Markdown; None until it is answered, and after something was forgotten. `rendered_at` is its time.
-    """
-
-    iri: IRI
-    name: str = prop(MEM.name)
-    query: str | None = prop(MEM.query, None)
-    question: str | None = prop(MEM.question, None)
-    rendered: str | None = prop(MEM.rendered, None)
-    rendered_at: datetime | None = prop(MEM.renderedAt, None)
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """
@@ -722,7 +706,6 @@ Node = (
     | Consolidation
     | Reversal
     | Update
-    | Page
     | CaseNode
 )
 """Every class that `graph/mapping.py` converts to quads and back."""

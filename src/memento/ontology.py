@@ -2,8 +2,8 @@
 Present the vocabulary to people and programs: the page `docs/ontology.md`, the page at `/ontology`, and the JSON-LD context
 `ontology/context.jsonld`.
 
-*Flow:* `ontology/*.ttl` → `load_terms`, `load_shapes`, `load_alignments` → `write_page` (with class diagrams in Mermaid) and
-`write_context`; `make docs` writes both files. The page at `/ontology` is generated from the same terms, `NOTES` and `find_uses`.
+*Flow:* `ontology/*.ttl` → `load_terms`, `load_shapes`, `load_alignments` → `write_page` and `write_context`; `make docs` writes
+both files. The page at `/ontology` is generated from the same terms, `NOTES` and `find_uses`.
 
 *Because:* the context has no prefixes. With prefixes, an IRI in the data that happens to begin like one would be expanded.
 """
@@ -270,42 +270,6 @@ _KINDS: Mapping[Kind, IRI] = {
 _TRAITS = {OWL.FunctionalProperty: "functional", OWL.SymmetricProperty: "symmetric"}
 
 
-def draw_diagram(heading: str) -> str:
-    """
-    Draw the classes under a heading, their literal properties, and their links; empty if there is nothing to draw.
-
-    A class of another heading is only drawn by its name.
-    """
-    own = [term for term in load_terms() if term.heading == heading]
-    classes = [term.iri for term in own if term.kind == "class"]
-    lines = [line for term in own for line in _diagram_lines(term, classes)]
-    return "\n".join(["classDiagram", "  direction LR", *dict.fromkeys(lines)]) if lines else ""
-
-
-def _diagram_lines(term: Term, classes: Sequence[IRI]) -> list[str]:
-    match term.kind:
-        case "class":
-            return [f"  class {term.name}", *(f"  {_node_name(parent)} <|-- {term.name}" for parent in term.parents)]
-        case "object property":
-            return [
-                f"  {_node_name(one)} --> {_node_name(to)} : {term.name}" for one in term.domain for to in term.range
-            ]
-        case "datatype property":
-            return [f"  {_node_name(one)} : {_range_name(term)} {term.name}" for one in term.domain]
-        case _:
-            return [f"  {_node_name(term.type)} <|.. {term.name}"] if term.type in classes else []
-
-
-def _node_name(iri: IRI | None) -> str:
-    """Name a class in a diagram, where a colon would end the name."""
-    name = iri or ""
-    return name.removeprefix(MEM.base) if name.startswith(MEM.base) else short(name).replace(":", "_")
-
-
-def _range_name(term: Term) -> str:
-    return short(term.range[0]).removeprefix("xsd:") if term.range else "any"
-
-
 _DCTERMS = Namespace("http://purl.org/dc/terms/")
 
 NOTES: Mapping[str, tuple[str, ...]] = {
@@ -313,7 +277,7 @@ NOTES: Mapping[str, tuple[str, ...]] = {
         "A running service serves the vocabulary at `/ontology`, without a token, to anyone who can reach the port: it is public "
         "text and contains nothing of a memory. `/ontology` stands for `http://purl.org/memento/`, and the rest of an IRI with "
         "that prefix follows it: `/ontology/validAt`, `/ontology/alignment`.",
-        "The header `Accept`, with its quality values, selects the format: `text/html` is a page with diagrams; `text/turtle` (the "
+        "The header `Accept`, with its quality values, selects the format: `text/html` is a page; `text/turtle` (the "
         "default), `application/ld+json`, `application/rdf+xml` and `application/n-triples` are the ontology. `?format=` with "
         "`html`, `ttl`, `jsonld`, `rdf` or `nt` overrides the header. For any other format the service answers 406 with this list. "
         "Every response has `Vary: Accept` and an `ETag`.",
@@ -392,8 +356,6 @@ def _separate(texts: Sequence[str]) -> Iterator[str]:
 
 def _write_section(heading: str) -> Iterator[str]:
     yield from ("", f"## {heading}")
-    if drawn := draw_diagram(heading):
-        yield from ("", "```mermaid", drawn, "```")
     for term in load_terms():
         if term.heading == heading:
             yield from _write_term(term)

@@ -14,6 +14,7 @@ from doors import serving
 from memento.access import Access
 from memento.errors import FolderInUse, Forbidden, InputError, NotFound
 from memento.graph import backups
+from memento.operations.care import Export
 from memento.python import Client, Memento, open_memento
 from memento.python import restore_folder as restored
 from memento.service.handlers.care import export_pieces
@@ -138,7 +139,7 @@ def test_an_export_that_is_being_read_goes_on_when_a_backup_is_put_back(memento:
     memento.note("I live in Lisbon.")
     memento.admin.backup()
     memento.note("I live in Oslo.")
-    pieces = export_pieces("trig", memento.context, namespace=None).pieces
+    pieces = export_pieces(Export("-", "trig"), memento.context).pieces
     first = next(pieces)
     memento.admin.restore()
 

@@ -12,11 +12,12 @@ import pyoxigraph as ox
 from conftest import OFFLINE
 from memento.iris import IRI
 from memento.model import NoteRow, ToolCall
+from memento.operations.care import Export
 from memento.operations.recall import Recall
 from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces
-from memento.service.handlers.graphs import TenantGraphs
+from memento.service.handlers.graphs import Graphs
 from memento.service.handlers.recall import health, peek
 
 ASKED = "Which film came out first, Solaris or Stalker?"
@@ -119,7 +120,7 @@ def spoil(home: Path, change: Callable[[ox.Quad], list[ox.Quad]], *, instead: bo
 
 def exported(memento: Memento, form: str) -> bytes:
     """The whole document."""
-    return b"".join(export_pieces(form, memento.context, vectors=True, namespace=None).pieces)
+    return b"".join(export_pieces(Export("-", form, vectors=True), memento.context).pieces)
 
 
 def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -175,7 +176,7 @@ def reads(memento: Memento, lived: Lived) -> Iterator[tuple[str, Callable[[], ob
     yield "plan", lambda: memento.cases.plan_task(ASKED)
     yield "infer", lambda: memento.graphs.infer()
     yield "query", lambda: memento.graphs.query_bytes("SELECT * WHERE { ?s ?p ?o } LIMIT 10")
-    yield "description", lambda: TenantGraphs(memento.context).description("http://localhost/sparql", namespace=None)
+    yield "description", lambda: Graphs(memento.context).description("http://localhost/sparql", namespace=None)
     for form in ("trig", "nquads", "jsonld"):
         yield f"export {form}", partial(exported, memento, form)
 

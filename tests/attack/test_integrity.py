@@ -16,6 +16,7 @@ from memento.access import Access
 from memento.errors import Conflict, Forbidden, InputError, NotFound
 from memento.iris import IRI, MEM, PROV, graph_iri, self_iri
 from memento.model import Merged, NoteRow, Quad
+from memento.operations.care import Export
 from memento.plugins.cases.nouns import CaseRow
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces, take_in
@@ -39,7 +40,7 @@ def take(memento: Memento, document: str, **options: Any) -> Merged:
 
 
 def exported(memento: Memento, **options: Any) -> bytes:
-    return b"".join(export_pieces("nquads", memento.context, namespace=None, **options).pieces)
+    return b"".join(export_pieces(Export("-", "nquads", **options), memento.context).pieces)
 
 
 @pytest.fixture

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from conftest import OFFLINE
 from memento.consolidation.pipeline import Resources, understand
 from memento.consolidation.task import make_task
 from memento.consolidation.write import Understanding, build_change, refresh_retirable
-from memento.iris import MEM
-from memento.model import Change, NoteRow
+from memento.model import NoteRow
 from memento.python import Memento, open_memento
 from memento.settings import Settings
 
@@ -70,23 +67,3 @@ def test_a_near_memory_that_is_erased_meanwhile_leaves_no_half_association(tmp_p
         write(understood, memento)
 
         assert memento.admin.check() == ()
-
-
-@pytest.mark.parametrize("erased", [0, 1])
-def test_half_a_rivalry_of_an_earlier_version_is_removed_at_the_next_start(erased: int, tmp_path: Path) -> None:
-    with open_memento(tmp_path, configured=OFFLINE) as memento:
-        assert isinstance(memento, Memento)
-        memories = [*memento.note(OLD).memories, *memento.note(NEW).memories]
-        scope, stores = memento.context.scope(None, "write"), memento.service.stores
-        [half] = [
-            quad for quad in stores.graph.quads(scope.graph) if quad[1] == MEM.rival and quad[2] == memories[erased]
-        ]
-        whole = [quad for quad in stores.graph.quads(scope.graph) if quad[0] == half[0]]
-        memento.forget(memories[erased], erase=True)
-        stores.commit(Change(adds=tuple(whole)), scope)
-        assert any("rival" in one.detail.lower() for one in memento.admin.check())
-    with open_memento(tmp_path, configured=OFFLINE) as memento:
-        assert isinstance(memento, Memento)
-
-        assert memento.admin.check() == ()
-        assert len(memento.list()) == 1

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, dict[str, object]]:
 
 @contextmanager
 def bare(nodes: int, limits: Mapping[str, str]) -> Iterator[Endpoint]:
-    """An empty service with a ring of nodes in it."""
+    """A plain dataset with a ring of nodes in it."""
     with memento(**limits) as endpoint:
         lines = (
             f"<urn:n/{n}> <urn:next> <urn:n/{(n + 1) % nodes}> .\n<urn:n/{n}> <urn:kind> <urn:k/{n % 10}> .\n"

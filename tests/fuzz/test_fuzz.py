@@ -28,6 +28,7 @@ from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.web.app import create_app
 from memento.iris import MEM, graph_iri
 from memento.model import Quad
+from memento.operations.care import Export
 from memento.python import Memento, open_memento
 from memento.service.handlers.care import export_pieces, take_in
 
@@ -116,7 +117,7 @@ def test_notes_are_kept_in_their_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["trig", "jsonld", "nquads"])
 def test_mutated_documents_change_nothing_that_was_said(form: str, fuzzed: Memento) -> None:
-    document = b"".join(export_pieces(form, fuzzed.context, namespace=None).pieces)
+    document = b"".join(export_pieces(Export("-", form), fuzzed.context).pieces)
     before = said(fuzzed)
     for seed in seeds():
         mutant = mutate(document, Random(seed))

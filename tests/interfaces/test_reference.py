@@ -84,13 +84,3 @@ def test_a_page_without_the_place_of_a_section_is_refused(tmp_path: Path) -> Non
 
     with pytest.raises(InputError, match=r"docs/where\.md has no place for the section 'rooms': add <!-- rooms -->"):
         reference.generate(tmp_path)
-
-
-def test_the_picture_of_the_floors_names_every_room_and_cuts_no_sentence() -> None:
-    drawn = re.sub(r"<[^>]+>", " ", PAGES["docs/pictures/architecture.svg"])
-    words = set(drawn.split())
-
-    for rooms in reference.list_floors():
-        for room, what in rooms.items():
-            assert room in words
-            assert set(what.replace("`", "").replace("'", "&#x27;").split()) <= words, room

@@ -38,15 +38,6 @@ def test_every_link_of_the_page_leads_to_one_heading() -> None:
     assert set(re.findall(r"\]\(#([^)]+)\)", PAGE)) <= set(anchors)
 
 
-def test_a_property_is_drawn_where_it_starts_and_where_it_leads() -> None:
-    drawn = reference.draw_diagram("What is believed")
-
-    assert drawn.startswith("classDiagram\n")
-    assert "  Memory --> Note : extractedFrom" in drawn
-    assert "  Memory : dateTime validAt" in drawn
-    assert "  prov_Entity <|-- Memory" in drawn
-
-
 def test_the_context_has_every_term_typed_by_its_range_and_no_prefix() -> None:
     told = json.loads(reference.write_context())["@context"]
 

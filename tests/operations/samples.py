@@ -36,7 +36,6 @@ def make_sample(memento: Memento, namespace: str, folder: Path) -> Sample:
     old = memento.note("I work at Google.", at="2024-01-08", session="monday", namespace=namespace)
     new = memento.note("I work at Microsoft.", at="2025-03-03", session="monday", namespace=namespace)
     [other] = memento.note("Oslo is cold.", tags=["town"], namespace=namespace).memories
-    memento.sessions.set_page("work", question="Where do I work?", namespace=namespace)
     imported = memento.intake.import_notes([{"content": "I like figs."}], namespace=namespace)
     data = data_iri("local", namespace)
     memento.graphs.put(b"<urn:a> <urn:b> 1 .", data)
@@ -85,10 +84,6 @@ OWN_CALLS: Mapping[type[Operation[Any]], Call] = {
     sessions.StartSession: lambda s, n: sessions.StartSession("Oslo", 5, namespace=n),
     sessions.SummarizeSession: lambda s, n: sessions.SummarizeSession("monday", namespace=n),
     sessions.Profile: lambda s, n: sessions.Profile(namespace=n),
-    sessions.SetPage: lambda s, n: sessions.SetPage("towns", question="Which towns are cold?", namespace=n),
-    sessions.Pages: lambda s, n: sessions.Pages(namespace=n),
-    sessions.ReadPage: lambda s, n: sessions.ReadPage("work", namespace=n),
-    sessions.RemovePage: lambda s, n: sessions.RemovePage("work", namespace=n),
     sessions.Ask: lambda s, n: sessions.Ask("Where do I work?", namespace=n),
     questions.Recall: lambda s, n: questions.Recall("Where do I work?", k=1, explain=True, related=5, namespace=n),
     questions.Get: lambda s, n: questions.Get(s.memory, namespace=n),

@@ -1,9 +1,7 @@
-"""Where a session starts, what it came to, what a namespace is about, and pages that stand."""
+"""Where a session starts, what it came to, and what a namespace is about."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,22 +12,11 @@ from kept import keep
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound
 from memento.iris import MEM
-from memento.model import NoteRow, Page
-from memento.overview import MOST_CHARS, MOST_PAGES
+from memento.model import NoteRow
+from memento.overview import MOST_CHARS
 from memento.python import Memento, open_memento
 from memento.settings import ModelSettings
 from scripted import Asked, ScriptedModel, Status
-
-EVERYTHING = """PREFIX mem: <http://purl.org/memento/>
-SELECT ?content { ?memory a mem:Memory ; mem:content ?content FILTER NOT EXISTS { ?memory mem:expiredAt ?gone } }
-ORDER BY ?content"""
-
-
-def wait_for(holds: Callable[[], bool], s: float = 60.0) -> bool:
-    until = time.monotonic() + s
-    while not holds() and time.monotonic() < until:
-        time.sleep(0.02)
-    return holds()
 
 
 def rendered(memento: Memento, name: str) -> str:
@@ -117,14 +104,11 @@ def test_a_summary_goes_with_a_memory_that_it_was_made_of(memento: Memento, eras
     noted = memento.note("My locker code is kept by Zelda.", session="monday")
     memento.note("I like tea.", session="monday")
     made = memento.sessions.summarize("monday")
-    memento.sessions.set_page("all", query=EVERYTHING)
-    assert "Zelda" in made.summary and "Zelda" in rendered(memento, "all")
+    assert "Zelda" in made.summary
 
     gone = memento.forget(noted.memories[0], erase=erase)
 
     assert made.id in gone.memories
-    assert "Zelda" not in rendered(memento, "all")
-    assert "Zelda" not in (memento.sessions.read_page("all").rendered or "")
     assert not any("Zelda" in one.content for one in memento.list())
 
 
@@ -158,63 +142,6 @@ def test_the_languages_of_a_profile_are_those_of_the_files_that_are_named(mement
     found = memento.sessions.profile()
     assert [*found.languages] == ["Python"]
     assert next(iter(found.files)).endswith("till.py")
-
-
-def test_a_page_stands_in_the_graph_and_follows_what_is_written(memento: Memento) -> None:
-    memento.note("I work at Google.")
-    table = memento.sessions.set_page("all", query=EVERYTHING)
-    answer = memento.sessions.set_page("work", question="Where do I work?")
-
-    assert table.rendered == "| content |\n| --- |\n| I work at Google. |"
-    assert (answer.rendered or "").startswith("- I work at Google. (since ")
-    assert [(one.name, one.rendered) for one in memento.sessions.pages()] == [("all", None), ("work", None)]
-
-    memento.note("I work at Microsoft.")
-    assert wait_for(lambda: "Microsoft" in rendered(memento, "all") and "Microsoft" in rendered(memento, "work"))
-    memento.graphs.update('INSERT DATA { <urn:a> <http://purl.org/memento/name> "x" }')  # by another way in
-    memento.note("I like tea.")
-    assert "tea" in (memento.sessions.read_page("all").rendered or "")  # at once, whoever reads
-
-    assert memento.sessions.remove_page("work").name == "work"
-    with pytest.raises(NotFound, match="there are all"):
-        memento.sessions.read_page("work")
-    assert memento.sessions.set_page("all", question="What do I like?").query is None
-    assert [one.question for one in memento.sessions.pages()] == ["What do I like?"]
-
-
-def test_a_page_is_refused_where_it_says_nothing_or_could_never_be_answered(memento: Memento) -> None:
-    for wrong in ({}, {"query": "ASK {}", "question": "Who?"}, {"query": "SELEC"}, {"question": " "}):
-        with pytest.raises(InputError):
-            memento.sessions.set_page("x", **wrong)
-    with pytest.raises(InputError, match="200 characters"):
-        memento.sessions.set_page("x" * 201, question="Who?")
-    with pytest.raises(Forbidden):
-        memento.sessions.set_page("x", query="DELETE WHERE { ?s ?p ?o }")
-    assert memento.sessions.set_page("x", query="ASK { <urn:a> ?p ?o }").rendered == "No."
-    assert (memento.sessions.set_page("x", query="CONSTRUCT WHERE { <urn:a> ?p ?o }").rendered or "").startswith(
-        "```turtle"
-    )
-    pages = memento.service.pages
-    scope = memento.context.scope(None)
-    for number in range(MOST_PAGES - 1):
-        pages.declare(Page(iri=MEM[f"page{number}"], name=str(number), question="Who?"), scope)
-    with pytest.raises(InputError, match=f"{MOST_PAGES} pages at most"):
-        memento.sessions.set_page("one more", question="Who?")
-
-
-def test_a_page_reads_its_own_namespace_alone_and_outlives_the_process(memento: Memento, tmp_path: Path) -> None:
-    memento.note("I like tea.")
-    memento.note("The client is Siemens.", namespace="work")
-    assert "tea" not in (memento.sessions.set_page("all", query=EVERYTHING, namespace="work").rendered or "")
-    memento.note("The budget is 5,000 euros.", namespace="work")
-    memento.close()  # before the page was answered again: that is done on the way out
-
-    with open_memento(tmp_path / "home", configured=OFFLINE) as again:
-        assert isinstance(again, Memento)
-        assert "5,000" in rendered(again, "all") or "5,000" in (
-            again.sessions.read_page("all", namespace="work").rendered or ""
-        )
-        assert "tea" not in (again.sessions.read_page("all", namespace="work").rendered or "")
 
 
 def test_a_search_of_everything_reads_what_the_caller_may_and_nothing_else(memento: Memento) -> None:

@@ -14,7 +14,7 @@ from w3c.cases import Checkout
 from w3c.reports import apart, earl, table, worse
 from w3c.trials import Mark
 
-OURS, THEIRS = "memento serve --bare", "oxigraph serve"
+OURS, THEIRS = "memento dataset", "oxigraph serve"
 SUITE = Path(__file__).with_name("suite")
 
 

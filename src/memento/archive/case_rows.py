@@ -17,6 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 
 from memento.graph.mapping import quads, tag_quads
+from memento.graph.runs import to_records
 from memento.iris import IRI, tag_iri
 from memento.model import (
     Action,
@@ -26,9 +27,7 @@ from memento.model import (
     Quad,
     Reward,
     State,
-    SubtaskRecord,
     TaskStep,
-    ToolRecord,
     Trajectory,
     Verdict,
 )
@@ -136,6 +135,20 @@ def _map_values(value: Any, change: Callable[[str], str]) -> Any:
             return [_map_values(one, change) for one in value]
 
 
+def to_reward(verdict: Verdict, iri: IRI, case: IRI) -> Reward:
+    """Return the verdict on a case as it is in the graph."""
+    return Reward(
+        iri=iri,
+        case=case,
+        value=verdict.reward,
+        at=utc(verdict.at),
+        outcome=verdict.outcome,
+        efficiency=verdict.efficiency,
+        score=verdict.score,
+        reason=verdict.reason,
+    )
+
+
 def build_case_quads(record: CaseRecord, case: IRI, about: Iterable[IRI], graph: IRI) -> Iterator[Quad]:
     """Build the quads of a row, those of its tags, verdicts, steps and calls among them, in a graph of cases."""
 
@@ -161,20 +174,10 @@ def build_case_quads(record: CaseRecord, case: IRI, about: Iterable[IRI], graph:
         )
     )
     for place, one in enumerate(record.verdicts):
-        nodes.append(
-            Reward(
-                iri=derive("reward", place),
-                case=case,
-                value=one.reward,
-                at=utc(one.at),
-                outcome=one.outcome,
-                efficiency=one.efficiency,
-                score=one.score,
-                reason=one.reason,
-            )
-        )
+        nodes.append(to_reward(one, derive("reward", place), case))
     for step in record.steps:
-        nodes += _build_step(step, derive)
+        subtask, calls = to_records(step, derive)
+        nodes += [subtask, *calls]
     if run:
         nodes.append(
             Trajectory(
@@ -190,30 +193,3 @@ def build_case_quads(record: CaseRecord, case: IRI, about: Iterable[IRI], graph:
         )
     written = [quad for node in nodes for quad in quads(node, graph)]
     yield from dict.fromkeys([*written, *tag_quads(case, record.tags, graph)])
-
-
-def _build_step(step: TaskStep, derive: Callable[..., IRI]) -> Iterator[Node]:
-    calls = [
-        ToolRecord(
-            iri=derive("tool-call", step.step, place),
-            step=place,
-            tool=call.tool,
-            arguments=call.arguments,
-            progress=call.state,
-            result=call.result,
-            at=call.at and utc(call.at),
-            took_ms=call.took_ms,
-        )
-        for place, call in enumerate(step.tools)
-    ]
-    yield SubtaskRecord(
-        iri=derive("subtask", step.step),
-        step=step.step,
-        task=step.task,
-        progress=step.state,
-        result=step.result,
-        tool_calls=tuple(call.iri for call in calls),
-        cycle=step.cycle,
-        number=step.id,
-    )
-    yield from calls

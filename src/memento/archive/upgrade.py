@@ -25,11 +25,11 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from memento.archive.cases import embed_tasks, load_tasks
 from memento.backends import Backends
-from memento.datadir import DataFolder
+from memento.datadir import DataFolder, replace_file
 from memento.errors import Conflict, SettingsError
 from memento.graph.backups import sync_to_disk
 from memento.graph.store import Store
@@ -82,19 +82,6 @@ def list_unclaimed(parts: Backends) -> tuple[Quad, ...]:
     graphs = [one for one in parts.graph.graphs() if one.startswith("urn:memento:graph:")]
     rows = parts.graph.select("consolidation/unclaimed", graphs) if graphs else []
     return tuple((row["memory"], MEM.state, "pending", row["graph"]) for row in rows)
-
-
-def remove_half_rivalries(graph: Store) -> int:
-    """
-    Remove rivalries with a memory that was erased while the rivalry was written, as earlier versions could leave them; return how
-    many quads were removed.
-    """
-    graphs = [one for one in graph.graphs() if one.startswith("urn:memento:graph:")]
-    rows = graph.select("library/half_rivalries", graphs) if graphs else []
-    quads = [cast(Quad, (row["rivalry"], row["property"], row["value"], row["graph"])) for row in rows]
-    if quads:
-        graph.apply(Change(removes=tuple(quads)))
-    return len(quads)
 
 
 def _read_memories(graph: Store) -> list[Record]:
@@ -301,10 +288,5 @@ def prepare_settings(file: Path, target: EmbeddingSettings) -> str:
 
 def write_settings(file: Path, text: str) -> None:
     """Replace a settings file atomically; it is on disk when this returns."""
-    fresh = file.with_name(f"{file.name}.new")
-    fresh.touch(mode=0o600)
-    fresh.write_text(text, encoding="utf-8")
-    fresh.chmod(file.stat().st_mode & 0o777 if file.is_file() else 0o600)
-    sync_to_disk(fresh, deep=False)
-    fresh.replace(file)
+    replace_file(file, text, mode=file.stat().st_mode & 0o777 if file.is_file() else 0o600)
     sync_to_disk(file.parent, deep=False)

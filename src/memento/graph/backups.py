@@ -29,7 +29,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from memento.datadir import DataFolder, Vault, find_protector
+from memento.datadir import DataFolder, Vault, find_protector, replace_file
 from memento.errors import Damaged, GraphError, InputError, NotFound
 from memento.graph.oxigraph import Oxigraph
 from memento.model import Degraded, Restored
@@ -299,10 +299,7 @@ def _move_files(datadir: DataFolder, mark: dict[str, Any]) -> None:
 
 def write_mark(datadir: DataFolder, mark: dict[str, object]) -> None:
     """Record how far a restore has come; it is on disk when this returns."""
-    fresh = datadir.path / f"{_MARK}.new"
-    fresh.write_text(json.dumps(mark), encoding="utf-8")
-    sync_to_disk(fresh, deep=False)
-    fresh.replace(datadir.path / _MARK)
+    replace_file(datadir.path / _MARK, json.dumps(mark))
     sync_to_disk(datadir.path, deep=False)
 
 

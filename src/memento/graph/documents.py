@@ -235,29 +235,8 @@ CONTEXT = "http://purl.org/memento/context.jsonld"
 
 _IMPORT = b'"@import"'
 _CONTEXT_OF = re.compile(rb'"@context"\s*:\s*(.)', re.DOTALL)
-_LARGEST_WHOLE = 2**53  # JSON readers round larger whole numbers
 
 Json = dict[str, Any]
-
-
-def write_json_ld(graphs: Iterable[Iterable[ox.Quad]]) -> Iterator[bytes]:
-    """
-    Write all graphs as one document: one object for each graph, one subject at a time.
-
-    Raises:
-        InputError: a triple term, which JSON-LD cannot hold.
-    """
-    yield b'{"@context": ' + _dump_json(load_context()) + b',\n"@graph": ['
-    before = b"\n"
-    for quads in graphs:
-        for graph, inside in groupby(quads, key=lambda quad: quad.graph_name):
-            yield before + b'{"@id": ' + _dump_json(cast(ox.NamedNode, graph).value) + b', "@graph": ['
-            before, first = b",\n", True
-            for subject, said in groupby(inside, key=lambda quad: quad.subject):
-                yield (b"\n" if first else b",\n") + _dump_json(_node_as_json(cast(ox.NamedNode, subject).value, said))
-                first = False
-            yield b"\n]}"
-    yield b"\n]}\n"
 
 
 @cache
@@ -318,64 +297,6 @@ def _explain_remote(address: str, data: bytes, name: str) -> InputError:
     return InputError(
         f"{name} line {line}, column {column}: the context {address[:80]!r} is not fetched: write the context into the document"
     )
-
-
-def _node_as_json(iri: str, said: Iterable[ox.Quad]) -> Json:
-    node: Json = {"@id": iri}
-    for quad in said:
-        predicate, value = quad.predicate.value, quad.object
-        if predicate == TYPE and isinstance(value, ox.NamedNode):
-            key, shown = "@type", cast(object, _context_classes().get(value.value, value.value))
-        else:
-            key, coerced = _context_terms().get(predicate, (predicate, None))
-            shown = _value_as_json(value, coerced)
-        node.setdefault(key, []).append(shown)
-    return {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in node.items()}
-
-
-def _value_as_json(term: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple, coerced: str | None) -> object:
-    """Return the JSON of a value under a term that is coerced to `coerced`."""
-    if isinstance(term, ox.NamedNode):
-        return term.value if coerced == "@id" else {"@id": term.value}
-    if not isinstance(term, ox.Literal):
-        raise InputError("JSON-LD cannot hold RDF 1.2 triple terms: export as trig or nquads")
-    text, datatype = term.value, term.datatype.value
-    if term.language:
-        direction = {"@direction": term.direction.value} if term.direction else {}
-        return {"@value": text, "@language": term.language, **direction}
-    if coerced == datatype or (coerced is None and datatype == XSD.string):
-        return _literal_as_json(text, datatype)
-    return {"@value": text} if datatype == XSD.string else {"@value": text, "@type": datatype}
-
-
-def _literal_as_json(text: str, datatype: str) -> object:
-    if datatype == XSD.boolean and text in ("true", "false"):
-        return text == "true"
-    if (
-        datatype == XSD.integer
-        and len(text) < 20
-        and text.lstrip("-").isdecimal()
-        and abs(number := int(text)) < _LARGEST_WHOLE
-    ):
-        return number if str(number) == text else text
-    return text
-
-
-@cache
-def _context_terms() -> dict[str, tuple[str, str | None]]:
-    """Map each predicate to its name in the context, and to how its values are coerced."""
-    found = {}
-    for name, what in load_context().items():
-        if isinstance(what, dict):
-            found[what["@id"]] = (name, what.get("@type"))
-        elif isinstance(what, str):
-            found[what] = (name, None)
-    return found
-
-
-@cache
-def _context_classes() -> dict[str, str]:
-    return {iri: name for iri, (name, _) in _context_terms().items()}
 
 
 def _dump_json(value: object) -> bytes:
@@ -494,11 +415,11 @@ def write_document(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[
         InputError: JSON-LD cannot hold one of them.
     """
     grounded = (map(_ground_quad, quads) for quads in graphs)
+    count, every = 0, chain.from_iterable(grounded)
     if form.name == "jsonld":
-        yield from write_json_ld(grounded)
+        yield from _write_json_ld(every)
         return
     yield HEAD
-    count, every = 0, chain.from_iterable(grounded)
     if form.name in ("trig", "turtle"):
         yield "".join(f"@prefix {prefix}: <{base}> .\n" for prefix, base in PREFIXES.items()).encode()
     while chunk := list(islice(every, _CHUNK)):
@@ -506,6 +427,17 @@ def write_document(graphs: Iterable[Iterable[ox.Quad]], form: Form) -> Iterator[
         data = ox.serialize(chunk, format=form.of, prefixes=dict(PREFIXES)) or b""
         yield _HEADER.sub(b"", data, count=1)  # each piece has its own header
     yield b"# %d statements\n" % count
+
+
+def _write_json_ld(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
+    """Write quads as an array of graphs; a graph may come several times, each time with further nodes."""
+    before = b"["
+    while chunk := list(islice(quads, _CHUNK)):
+        if any(isinstance(quad.object, ox.Triple) for quad in chunk):
+            raise InputError("JSON-LD cannot hold RDF 1.2 triple terms: export as trig or nquads")
+        yield before + b"\n" + (ox.serialize(chunk, format=ox.RdfFormat.JSON_LD) or b"[]").strip()[1:-1]
+        before = b","
+    yield b"[]\n" if before == b"[" else b"\n]\n"
 
 
 def read_document(path: Path, form: Form, name: str) -> Iterator[ox.Quad]:

@@ -1,7 +1,7 @@
 """
 What no document and no update may change: a note's text, when, where and by whom it was said, the source of a memory and when it
 was written, whether an entity is common knowledge, and the runs that made memories from notes. An update may not change either what
-Memento derives: the words of a memory, descriptions, what use has counted, and rendered pages.
+Memento derives: the words of a memory, descriptions, what use has counted, and profiles.
 
 Everything else about a node is annotation and may be changed. A note is removed by `forget --erase`, or with its whole graph.
 """
@@ -82,7 +82,6 @@ _DERIVED: Mapping[str, Mapping[IRI, str]] = {
     },
     MEM.Entity: {MEM.description: _DESCRIBED},
     MEM.LearnedPhrase: {MEM.accessCount: _COUNTED},
-    MEM.Page: dict.fromkeys((MEM.rendered, MEM.renderedAt), _RENDERED),
     MEM.Profile: dict.fromkeys((MEM.rendered, MEM.renderedAt), _RENDERED),
 }
 """What an update may not change of a known node of a type, and what to do instead. Whole new nodes may bring it along."""

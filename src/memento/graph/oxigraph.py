@@ -23,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from shutil import rmtree
@@ -41,7 +42,6 @@ from memento.graph.store import (
     apply_delta,
     minimise_delta,
     pack_rest,
-    parse_quads,
     serialise_quads,
 )
 from memento.graph.terms import to_node, to_quads, to_term, to_value
@@ -64,7 +64,7 @@ _OF_FILES = "IO error"
 """Messages of the engine when a file could not be written, for example on a full disk."""
 
 MANY = 10_000
-"""From this number of derived lines on, they are written as files."""
+"""Quads that are recorded in the journal at once."""
 
 HELD = 5_000
 """
@@ -240,31 +240,16 @@ class Oxigraph:
         """
         Remove lines from one named graph and add others. Only for derived data, which can be derived again.
 
-        Up to `MANY` lines are one atomic write; more come as files, several times faster.
+        It is one write; `BULK` lines or more are added by a second one, as files, several times faster.
         """
         name = to_term(graph)
-        is_bulk = len(come) > MANY
-        operations = [("DELETE", gone[at : at + MANY]) for at in range(0, len(gone), MANY)]
-        if not is_bulk:
-            operations.append(("INSERT", come))
-        steps = [
-            f"{verb} DATA {{ GRAPH {name} {{ {' '.join(f'{s} {p} {o} .' for s, p, o in found)} }} }}"
-            for verb, found in operations
-            if found
-        ]
-
-        def write_quads(lines: Sequence[Line]) -> bytes:
-            return "".join(f"{s} {p} {o} {name} .\n" for s, p, o in lines).encode()
-
-        def record() -> bytes:
-            return Delta(removes=write_quads(gone), adds=write_quads(come), removed=len(gone), added=len(come)).pack()
-
-        with self._writing(record):
-            for step in steps if is_bulk or len(gone) > MANY else [" ; ".join(steps)]:
-                self._store.update(step)
-            if is_bulk:
-                self._store.bulk_extend(parse_quads(write_quads(come)))
-            self._hold(len(gone) + (0 if is_bulk else len(come)))
+        removes, adds = ("".join(f"{s} {p} {o} {name} .\n" for s, p, o in lines).encode() for lines in (gone, come))
+        whole = Delta(removes=removes, adds=adds, removed=len(gone), added=len(come))
+        is_bulk = gone and len(come) >= BULK
+        for delta in (
+            (replace(whole, adds=b"", added=0), replace(whole, removes=b"", removed=0)) if is_bulk else (whole,)
+        ):
+            self.apply_delta(delta)
 
     def drop_graph(self, graph: IRI) -> None:
         """Remove one named graph."""

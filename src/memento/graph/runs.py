@@ -11,7 +11,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from memento.graph.mapping import node_or_none, statements
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, parse_iri
 from memento.model import Action, State, SubtaskRecord, TaskStep, ToolCall, ToolRecord, Trajectory
+from memento.time import utc
 
 _MOST_PACKED, _MOST_UNPACKED = 64 << 20, 256 << 20
 """Maximum size in bytes of the texts of one run, packed and unpacked."""
@@ -108,6 +109,39 @@ def to_task_step(record: SubtaskRecord, calls: Sequence[ToolRecord]) -> TaskStep
         cycle=record.cycle,
         id=record.number,
     )
+
+
+def to_records(step: TaskStep, name: Callable[..., IRI]) -> tuple[SubtaskRecord, tuple[ToolRecord, ...]]:
+    """
+    Return a step and its calls as they are in the graph.
+
+    Args:
+        name: returns the IRI of the "subtask" with a number, or of the "tool-call" with the number of its step and its own.
+    """
+    calls = tuple(
+        ToolRecord(
+            iri=name("tool-call", step.step, place),
+            step=place,
+            tool=call.tool,
+            arguments=call.arguments,
+            progress=call.state,
+            result=call.result,
+            at=call.at and utc(call.at),
+            took_ms=call.took_ms,
+        )
+        for place, call in enumerate(step.tools)
+    )
+    record = SubtaskRecord(
+        iri=name("subtask", step.step),
+        step=step.step,
+        task=step.task,
+        progress=step.state,
+        result=step.result,
+        tool_calls=tuple(call.iri for call in calls),
+        cycle=step.cycle,
+        number=step.id,
+    )
+    return record, calls
 
 
 def _parse_tool_call(row: Mapping[str, Any]) -> ToolCall:

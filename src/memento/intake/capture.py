@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memento.codec import decode, plain
+from memento.datadir import replace_file
 from memento.errors import BackendError, InputError
 from memento.model import CapturedTurn, Capturing, NoteRow, Priority, Scope
 from memento.text.tables import Entry, Row, entries
@@ -391,12 +392,7 @@ class Journal:
             os.close(handle)
 
     def _write_anew(self, lines: Sequence[str]) -> None:
-        fresh = self._path.with_name(f"{self._path.name}.new")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._path)
+        replace_file(self._path, "".join(f"{line}\n" for line in lines))
 
 
 def _write_entry(entry: Captured) -> str:

@@ -32,6 +32,7 @@ import msgspec
 from msgspec import structs
 
 from memento import telemetry
+from memento.datadir import replace_file
 from memento.errors import InputError, SettingsError
 from memento.graph.runs import pack_steps, unpack_steps
 from memento.graph.store import rewrite_terms
@@ -586,10 +587,8 @@ class Redactor:
             telemetry.count(f"redaction.{kind}", many)
         with self._lock:
             self._counts.setdefault(scope.graph, Counter()).update(found)
-            fresh = self._file.with_name(self._file.name + ".new")
             with suppress(OSError):  # a full disk is no reason to store a secret
-                fresh.write_text(json.dumps(self._counts), encoding="utf-8")
-                fresh.replace(self._file)
+                replace_file(self._file, json.dumps(self._counts), sync=False)
 
 
 def _compile(name: str, text: object) -> re.Pattern[str]:

@@ -1,24 +1,21 @@
 """
 Pictures as SVG. The map of a memory: a circle for each region, with its best known places as dots. A timeline: a bar for each
-memory, from when it became true to when it ended. The classes of a vocabulary as trees, and each class with its properties.
+memory, from when it became true to when it ended.
 
 *Guarantees:* every text is escaped; nothing is fetched and nothing runs. Pictures use the colour of the text around them, so that
-they are visible on light and dark backgrounds. The same map gives the same picture. The floors of the code are drawn on white,
-because that picture is a separate file.
+they are visible on light and dark backgrounds. The same map gives the same picture.
 """
 
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
 from memento.iris import IRI
 from memento.model import Believed, Crossing, Manifest, Place, Region, Timeline
-from memento.ontology import Term, short
 from memento.text.sentences import shorten_line
 from memento.time import now
 
@@ -189,49 +186,6 @@ def _frame(
 
 
 _WIDE, _ROW, _BAR, _AXIS = 760.0, 34.0, 7.0, 26.0  # pixels
-_ROOM_WIDTH, _ROOM_HEIGHT, _ROOMS_IN_ROW, _FLOOR_EDGE = 226, 58, 4, 8  # pixels, except for the number of rooms
-_FLOOR_LEFT = 44
-
-
-def draw_floors(floors: Sequence[Mapping[str, str]]) -> str:
-    """
-    Draw the floors of the code, the highest at the top, as an SVG document.
-
-    Args:
-        floors: the floors from the bottom: for each room, by its name, what it is.
-    """
-    pieces, y = list[str](), _FLOOR_EDGE
-    width = _FLOOR_LEFT + _ROOMS_IN_ROW * _ROOM_WIDTH + _FLOOR_EDGE
-    for number, rooms in reversed(list(enumerate(floors))):
-        rows = -(-len(rooms) // _ROOMS_IN_ROW)
-        height = rows * _ROOM_HEIGHT + _FLOOR_EDGE
-        colour = f"hsl({_HUES[number % len(_HUES)]}, 45%, 93%)"
-        pieces.append(f'<rect x="4" y="{y}" width="{width - 8}" height="{height - 3}" rx="6" fill="{colour}"/>')
-        pieces.append(f'<text x="24" y="{y + height / 2 + 4:g}" font-size="16" text-anchor="middle">{number}</text>')
-        for at, (room, what) in enumerate(rooms.items()):
-            in_row = min(_ROOMS_IN_ROW, len(rooms) - at // _ROOMS_IN_ROW * _ROOMS_IN_ROW)
-            wide = _ROOMS_IN_ROW * _ROOM_WIDTH / in_row
-            left = _FLOOR_LEFT + at % _ROOMS_IN_ROW * wide
-            top = y + at // _ROOMS_IN_ROW * _ROOM_HEIGHT + 4
-            pieces.append(_draw_room(room, what, left, top, wide - 6))
-        y += height
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 4}" font-family="sans-serif" fill="#1f2430">\n'
-        "<title>The rooms of the code by floor; a file imports from its own room or from a lower floor</title>\n"
-        f'<rect width="{width}" height="{y + 4}" fill="#ffffff"/>\n' + "\n".join(pieces) + "\n</svg>\n"
-    )
-
-
-def _draw_room(room: str, what: str, left: float, top: float, width: float) -> str:
-    lines = textwrap.wrap(what.replace("`", ""), max(20, int(width / 6.1)))
-    said = "".join(
-        f'<text x="{left + 8:g}" y="{top + 31 + 12 * at:g}" font-size="10.5">{escape(line)}</text>'
-        for at, line in enumerate(lines[:2])
-    )
-    return (
-        f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{_ROOM_HEIGHT - 6}" rx="4" fill="#ffffff" stroke="#8a93a6"/>'
-        f'<text x="{left + 8:g}" y="{top + 17:g}" font-size="13" font-weight="bold">{escape(room)}</text>{said}'
-    )
 
 
 _TICKS = 8
@@ -323,131 +277,6 @@ def _go_on(at: datetime, step_days: float) -> datetime:
         return datetime.fromtimestamp(at.timestamp() + step_days * _DAY_S, UTC)
     months = at.year * 12 + at.month - 1 + round(step_days / 30.44)
     return at.replace(year=months // 12, month=months % 12 + 1)
-
-
-_LINE, _INDENT, _PAD = 28.0, 26.0, 10.0  # pixels
-_CHAR, _BOLD = 7.9, 10.6  # pixels per character at 13 px, on average, more than usual fonts need
-_MOST_ALONE = 9
-
-
-def draw_hierarchy(terms: Sequence[Term], locate: Callable[[str], str]) -> list[str]:
-    """
-    Draw the classes of a vocabulary as trees, an `<svg>` element for each, and classes without a tree in columns.
-
-    A class with two parents is drawn below both. Every class has its own line, so that labels do not overlap.
-
-    Args:
-        locate: returns the address where an IRI is described, or an empty string.
-    """
-    classes = [one for one in terms if one.kind == "class"]
-    children = {one.iri: [below for below in classes if one.iri in below.parents] for one in classes}
-    own = {one.iri for one in classes}
-    strange = dict.fromkeys(parent for one in classes for parent in one.parents if parent not in own)
-    trees = [
-        [(0, parent), *(row for one in classes if parent in one.parents for row in _list_tree(one.iri, children, 1))]
-        for parent in strange
-    ]
-    roots = [one.iri for one in classes if not one.parents]
-    trees += [list(_list_tree(root, children, 0)) for root in roots if children[root]]
-    alone = [(0, root) for root in roots if not children[root]]
-    columns = [alone[at : at + _MOST_ALONE] for at in range(0, len(alone), _MOST_ALONE)]
-    return [_draw_tree(rows, locate) for rows in [*trees, *columns]]
-
-
-def _list_tree(iri: IRI, children: dict[IRI, list[Term]], depth: int) -> Iterator[tuple[int, IRI]]:
-    yield depth, iri
-    for one in children[iri]:
-        yield from _list_tree(one.iri, children, depth + 1)
-
-
-def _draw_tree(rows: list[tuple[int, IRI]], locate: Callable[[str], str]) -> str:
-    parts, trunks = list[str](), dict[int, float]()  # by depth: how far down the line from the class above is drawn
-    for number, (depth, iri) in enumerate(rows):
-        x, y = 1 + depth * _INDENT, 1 + number * _LINE
-        trunks[depth] = y + 22
-        if depth:
-            line = f"M{x - _INDENT / 2:.1f} {trunks[depth - 1]:.1f}V{y + 11:.1f}H{x:.1f}"
-            parts.append(f'<path d="{line}" fill="none" stroke="currentColor" stroke-opacity=".45"/>')
-            trunks[depth - 1] = y + 11
-        parts.append(_draw_box(iri, x, y, locate))
-    width = max(1 + depth * _INDENT + _measure(iri) for depth, iri in rows) + 2
-    return _frame_terms(
-        width, len(rows) * _LINE - 4, f"Classes below {short(rows[0][1])}" if len(rows) > 1 else "A class", parts
-    )
-
-
-def _measure(iri: IRI) -> float:
-    return len(_name_class(iri)) * _CHAR + 2 * _PAD
-
-
-def _name_class(iri: IRI) -> str:
-    return short(iri).removeprefix("mem:")
-
-
-def _draw_box(iri: IRI, x: float, y: float, locate: Callable[[str], str]) -> str:
-    """Draw a class by its name; dashed if it is from another vocabulary."""
-    address = locate(iri)
-    dash = "" if address else ' stroke-dasharray="4 3"'
-    drawn = (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{_measure(iri):.1f}" height="22" rx="5" fill="currentColor" fill-opacity=".06" '
-        f'stroke="currentColor" stroke-opacity=".6"{dash}/>'
-        f'<text x="{x + _PAD:.1f}" y="{y + 15.5:.1f}">{escape(_name_class(iri))}</text>'
-    )
-    return _wrap_link(drawn, address)
-
-
-def draw_class(term: Term, terms: Sequence[Term], locate: Callable[[str], str]) -> str:
-    """
-    Draw a class: a box with its data properties, and a line for each object property to the classes that it leads to.
-
-    Returns an empty string for a term that is not a class, and for a class without properties. Each label has its own line, so that
-    labels do not overlap.
-    """
-    held = [one for one in terms if term.kind == "class" and term.iri in one.domain]
-    data = [
-        (one, f"{one.name} : {' | '.join(short(to).removeprefix('xsd:') for to in one.range)}")
-        for one in held
-        if one.kind == "datatype property"
-    ]
-    leads = [one for one in held if one.kind == "object property"]
-    if not held:
-        return ""
-    wide = max([len(term.name) * _BOLD + 2 * _PAD, *(len(text) * _CHAR + 2 * _PAD for _, text in data)])
-    rows = max(len(data), len(leads) - 1, 0)
-    height = 26 + rows * 22 + 6
-    parts = [
-        f'<rect x="1" y="1" width="{wide:.1f}" height="{height:.1f}" rx="5" fill="currentColor" fill-opacity=".04" '
-        'stroke="currentColor" stroke-opacity=".6"/>',
-        f'<path d="M1 26H{wide + 1:.1f}" stroke="currentColor" stroke-opacity=".6"/>',
-        _wrap_link(f'<text x="{1 + _PAD:.1f}" y="18.5" font-weight="600">{escape(term.name)}</text>', locate(term.iri)),
-    ]
-    for number, (one, text) in enumerate(data):
-        parts.append(
-            _wrap_link(f'<text x="{1 + _PAD:.1f}" y="{43 + number * 22:.1f}">{escape(text)}</text>', locate(one.iri))
-        )
-    reach = max((len(one.name) * _CHAR for one in leads), default=0.0) + 34
-    right = wide
-    for number, one in enumerate(leads):
-        y, x = 14 + number * 22.0, 1 + wide
-        end = x + reach
-        to = " | ".join(_name_class(iri) for iri in one.range)
-        line = f"M{x:.1f} {y:.1f}h10M{end - 12:.1f} {y:.1f}h10m-5 -4l5 4l-5 4"
-        parts.append(f'<path d="{line}" fill="none" stroke="currentColor" stroke-opacity=".6"/>')
-        parts.append(_wrap_link(f'<text x="{x + 15:.1f}" y="{y + 4.5:.1f}">{escape(one.name)}</text>', locate(one.iri)))
-        address = locate(one.range[0]) if len(one.range) == 1 else ""
-        parts.append(
-            _wrap_link(f'<text x="{end + 6:.1f}" y="{y + 4.5:.1f}" font-weight="600">{escape(to)}</text>', address)
-        )
-        right = max(right, end + 6 + len(to) * _BOLD)
-    return _frame_terms(right + 3, height + 2, f"{term.name}: {len(held)} properties", parts)
-
-
-def _frame_terms(width: float, height: float, said: str, parts: list[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="group" class="terms" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="system-ui,sans-serif" font-size="13" fill="currentColor">'
-        f"<title>{escape(said)}</title>{''.join(parts)}</svg>"
-    )
 
 
 def count_noun(number: int, one: str, many: str = "") -> str:

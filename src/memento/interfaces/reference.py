@@ -10,12 +10,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import click
 import msgspec
@@ -27,9 +27,8 @@ from memento.interfaces.cli.base import main
 from memento.interfaces.cli.commands import command_of
 from memento.interfaces.mcp import catalogue, resources
 from memento.interfaces.mcp.tools import USUAL, Tool
-from memento.interfaces.picture import draw_floors
 from memento.interfaces.web import openapi, rest
-from memento.operations import PLUGGED, TABLE, THEMES, Field, Operation, fields_of, name_of
+from memento.operations import PLUGGED, TABLE, THEMES, Operation, fields_of, name_of
 from memento.operations.base import (
     LOCAL,
     Interface,
@@ -87,7 +86,7 @@ FLOORS: tuple[Mapping[str, str], ...] = (
         "consolidation": "extracts facts from a note and writes them atomically",
         "retrieval": "the phases of recall",
         "manifest": "maps of a memory",
-        "overview": "profiles, session summaries, standing pages",
+        "overview": "profiles, session summaries",
         "strength": "how use and time change memories",
         "ontology": "the vocabulary",
         "intake": "reads input, and removes secrets from every text",
@@ -218,7 +217,7 @@ def write_rest() -> str:
             lines += ["", f"## {theme.capitalize()}"]
         for operation in declared:
             lines += ["", f"### {name_of(operation)}", "", f"`{operation.route}`", "", f"{summary_of(operation)}.", ""]
-            lines += _describe_arguments(_address_fields(operation), _place_in(operation))
+            lines += _describe_arguments(operation, LOCAL if "rest" in operation.absent else (), _place_in(operation))
             statuses = sorted({operation.status, *operation.statuses})
             failing = sorted({400, 401, 403, 503, *operation.fails})
             facts = [f"takes the right to {operation.right}", f"answers {_join(statuses)}, fails with {_join(failing)}"]
@@ -268,7 +267,7 @@ def _write_method(name: str, path: str) -> Iterator[str]:
         *_block(operation.__doc__),
         "",
     )
-    yield from _describe_arguments(fields_of(operation))
+    yield from _describe_arguments(operation)
     yield f"Answers with {_answer_of(operation)}."
 
 
@@ -534,7 +533,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/settings.md": settings.table,
     "docs/clients.md": clients.write_page,
     "docs/ontology.md": ontology.write_page,
-    "docs/pictures/architecture.svg": lambda: draw_floors(list_floors()),
     "ontology/context.jsonld": ontology.write_context,
 }
 """The pages that are generated as a whole, by their path."""
@@ -555,22 +553,18 @@ def _operations_of(theme: str) -> list[type[Operation[Any]]]:
     return declared
 
 
-def _address_fields(operation: type[Operation[Any]]) -> Mapping[str, Field]:
-    """Return the arguments of an operation that are parameters of a request; a file is the body instead."""
-    return {
-        name: one for name, one in fields_of(operation).items() if "rest" not in operation.absent or name not in LOCAL
-    }
-
-
 def _place_in(operation: type[Operation[Any]]) -> Callable[[str], str]:
     verb, places = route_of(operation)[0], places_of(operation)
     usual = "body" if verb == "POST" and "rest" not in operation.absent else "query"
     return lambda name: "address" if name in places else usual
 
 
-def _describe_arguments(fields: Mapping[str, Field], place: Callable[[str], str] | None = None) -> list[str]:
+def _describe_arguments(
+    operation: type[Operation[Any]], left_out: Collection[str] = (), place: Callable[[str], str] | None = None
+) -> list[str]:
     """Return a table of arguments, and an empty line after it; nothing if there is only the namespace."""
-    shown = {name: one for name, one in fields.items() if name != "namespace"}
+    schemas = openapi.arguments_of(operation, {})["properties"]
+    shown = {name: one for name, one in fields_of(operation).items() if name not in ("namespace", *left_out)}
     if not shown:
         return []
     heads = ("argument", *(("in",) if place else ()), "type", "default", "what it is")
@@ -578,54 +572,18 @@ def _describe_arguments(fields: Mapping[str, Field], place: Callable[[str], str]
     for name, one in shown.items():
         names = ", ".join(f"`{alias}`" for alias in (name, *(one.aliases if place else ())))
         where = (place(name),) if place else ()
-        rows.append((names, *where, _type_of(one), _default_of(one), one.description + _bounds_of(one)))
+        schema = schemas[name] | ({"enum": one.choices} if one.choices else {})  # in their own order
+        default = "needed" if one.is_required else _json_default(schema)
+        rows.append((names, *where, _name_schema(schema), default, one.description + _bounds_of(schema)))
     return [*_table(heads, rows), ""]
-
-
-def _type_of(field: Field) -> str:
-    if field.choices:
-        return " or ".join(f"`{one}`" for one in field.choices)
-    if field.schema.get("format") == "date-time":
-        return "time"
-    return _name_type(field.type)
-
-
-def _name_type(kind: Any) -> str:
-    """
-    Return the name of a type in plain words.
-
-    >>> _name_type(list[str]), _name_type(dict[str, int]), _name_type(bool)
-    ('list of text', 'object of whole number', 'true or false')
-    """
-    names = {str: "text", int: "whole number", float: "number", bool: "true or false", bytes: "bytes"}
-    if kind in names:
-        return names[kind]
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (list, tuple, Sequence):
-        return f"list of {_name_type(inner[0])}" if inner else "list"
-    if origin in (dict, Mapping):
-        return f"object of {_name_type(inner[1])}" if inner else "object"
-    if getattr(kind, "__metadata__", None):
-        return _name_type(inner[0])
-    if kind is Any or not isinstance(kind, type):
-        choices = [f"`{one}`" for one in inner if isinstance(one, str)]
-        return " or ".join(choices) if choices else "anything"
-    return f"`{kind.__name__}`"
-
-
-def _default_of(field: Field) -> str:
-    if field.is_required:
-        return "needed"
-    return "" if field.default in (None, "", ()) else f"`{_as_text(field.default)}`"
 
 
 def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _bounds_of(field: Field) -> str:
-    least = field.least if field.least is not None else field.schema.get("minimum")
-    most = field.most if field.most is not None else field.schema.get("maximum")
+def _bounds_of(schema: Mapping[str, Any]) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
     if least is not None and most is not None:
         return f" ({least:,g} to {most:,g})" if abs(most) < 2**31 - 1 else f" (at least {least:g})"
     if least is not None:
@@ -716,13 +674,19 @@ def _name_schema(schema: Mapping[str, Any]) -> str:
         return " or ".join(_name_schema(one) for one in schema["anyOf"] if one != {"type": "null"})
     if schema.get("type") == "array":
         return f"list of {_name_schema(schema.get('items', {}))}"
+    if "additionalProperties" in schema:
+        return f"object of {_name_schema(schema['additionalProperties'])}"
+    if schema.get("format") == "date-time":
+        return "time"
+    if "contentEncoding" in schema:
+        return "bytes"
     kind = schema.get("type", "anything")
     return str(names.get(kind, kind))
 
 
 def _json_default(schema: Mapping[str, Any]) -> str:
     default = schema.get("default")
-    return "" if default in (None, "", []) else f"`{_as_text(default)}`"
+    return "" if default in (None, "", [], ()) else f"`{_as_text(default)}`"
 
 
 def _commands_of(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:

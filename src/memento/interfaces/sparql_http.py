@@ -27,7 +27,7 @@ from memento.errors import Forbidden, InputError, MementoError
 from memento.interfaces.web.connection import scope_of, waiting_client
 from memento.interfaces.web.requests import graphs_of_caller, namespace
 from memento.interfaces.web.rest import respond
-from memento.service.graphs import GraphCall
+from memento.service.handlers.graphs import GraphCall
 from memento.settings import SparqlSettings
 from memento.sparql.jobs import Answer, WaitingClient
 from memento.sparql.prepare import DOCUMENT_MEDIA, SUFFIXES, QueryRequest
@@ -41,14 +41,9 @@ QUERY_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 UPDATE_FIELDS = ("using-graph-uri", "using-named-graph-uri")
 
 
-def blueprints(settings: SparqlSettings, *, needs_token: bool = True) -> tuple[Blueprint, Blueprint]:
-    """
-    Return two sets of routes: the query endpoint, with CORS headers, and all others.
-
-    Args:
-        needs_token: see `Cors`.
-    """
-    cors = Cors(settings.origins, QUERY_METHODS, needs_token=needs_token)
+def blueprints(settings: SparqlSettings) -> tuple[Blueprint, Blueprint]:
+    """Return two sets of routes: the query endpoint, with CORS headers, and all others."""
+    cors = Cors(settings.origins, QUERY_METHODS)
     queries = Blueprint("sparql", __name__)
     queries.after_request(cors.allow_reading)
     asking = [method for method in QUERY_METHODS if method != "OPTIONS"]
@@ -372,16 +367,14 @@ class Cors:
     occupies a worker for a moment. Such a request changes nothing: a write needs a token or the origin of this service (`access`).
     """
 
-    def __init__(self, listed: str, methods: Collection[str], *, needs_token: bool = True) -> None:
+    def __init__(self, listed: str, methods: Collection[str]) -> None:
         """
         Args:
             listed: the setting `sparql.origins`.
             methods: the methods of the endpoint.
-            needs_token: whether only pages with a token may read an answer; false if no caller needs a token.
         """
         self._origins = origins(listed)
         self._methods = ", ".join(sorted(methods))
-        self._needs_token = needs_token
 
     def preflight(self) -> Response:
         """Return the answer to OPTIONS: what a page may send, if it may send anything."""
@@ -396,7 +389,7 @@ class Cors:
 
     def allow_reading(self, response: Response) -> Response:
         """Return an answer, with the CORS headers that let a permitted page read it."""
-        if self._knows(self._origin) and (not self._needs_token or _has_token()):
+        if self._knows(self._origin) and _has_token():
             response.headers["Access-Control-Allow-Origin"] = self._origin
             response.headers["Access-Control-Expose-Headers"] = "Retry-After"
         return response

@@ -38,7 +38,7 @@ GROUPS: Mapping[str, str] = {
     "graphs": "Whole graphs and updates by SPARQL, and how entities are connected.",
     "intake": "Bring in: notes of other programs, documents, projects, RDF, what was captured.",
     "review": "Look and correct: marks, disputes, sources, what waits, what was forgotten.",
-    "sessions": "Sessions of agents, the profile, pages that are always in the context, answers of a model.",
+    "sessions": "Sessions of agents, the profile, answers of a model.",
 }
 """What the groups of Python methods are for; `method_of` says which method is in which."""
 

@@ -44,7 +44,8 @@ class Export(Filtered["model.Exported"], frozen=True):
     form: Annotated[
         str | None,
         Meta(
-            description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name"
+            description="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder: okf; default by the name",
+            extra={"aliases": ("format",)},
         ),
     ] = None
     vectors: Annotated[bool, Meta(description="include the vectors, for an import with the same embedder")] = False

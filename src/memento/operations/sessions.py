@@ -1,4 +1,4 @@
-"""Operations on sessions and on what a namespace is about: the start of a session, its summary, the profile, standing pages."""
+"""Operations on sessions and on what a namespace is about: the start of a session, its summary, the profile."""
 
 from __future__ import annotations
 
@@ -74,74 +74,6 @@ class Profile(Operation["model.Profile"], frozen=True):
     is_idempotent: ClassVar[bool] = True
 
     regenerate: Annotated[bool, Meta(description="count again, even if nothing was written")] = False
-
-
-class SetPage(Operation["model.Page"], frozen=True):
-    """
-    Declare a standing page for a query or a question: its answer is kept in the graph and updated after every write to its
-    namespace.
-
-    The page reads only that namespace, whoever declares it. An existing page of that name is replaced.
-
-    Raises:
-        InputError: neither a query nor a question, or both; the query is not valid SPARQL; there are too many pages.
-        Forbidden: the query is an update, or names a graph of another namespace.
-        TimedOut: the query takes longer than a page may.
-    """
-
-    route: ClassVar[str] = "POST /memory/pages"
-    right: ClassVar[Right] = "write"
-    is_idempotent: ClassVar[bool] = True
-    status: ClassVar[int] = 201
-    fails: ClassVar[tuple[int, ...]] = BODY
-    absent: ClassVar[Mapping[Interface, str]] = {
-        "mcp": "which pages there are is for the user to decide; `memento://page/{name}` reads one",
-    }
-
-    name: Name
-    query: Annotated[str, Meta(description="a SPARQL query")] | None = None
-    question: Annotated[str, Meta(description="a question, answered by a recall")] | None = None
-
-
-class Pages(Operation["tuple[model.Page, ...]"], frozen=True):
-    """List the standing pages of a namespace by name, without their answers."""
-
-    route: ClassVar[str] = "GET /memory/pages"
-    is_idempotent: ClassVar[bool] = True
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "`memento://page/{name}` reads one"}
-
-
-class ReadPage(Operation["model.Page"], frozen=True):
-    """
-    Read a standing page; it is rendered again first if something was written since.
-
-    Raises:
-        NotFound: no page of that name in this namespace; the message lists those that exist.
-    """
-
-    route: ClassVar[str] = "GET /memory/pages/{name}"
-    is_idempotent: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "it is the resource `memento://page/{name}`"}
-
-    name: Name
-
-
-class RemovePage(Operation["model.Page"], frozen=True):
-    """
-    Remove a standing page; the memories that it shows stay.
-
-    Raises:
-        NotFound: no page of that name in this namespace.
-    """
-
-    route: ClassVar[str] = "DELETE /memory/pages/{name}"
-    right: ClassVar[Right] = "write"
-    is_destructive: ClassVar[bool] = True
-    fails: ClassVar[tuple[int, ...]] = (404,)
-    absent: ClassVar[Mapping[Interface, str]] = {"mcp": "which pages there are is for the user to decide"}
-
-    name: Name
 
 
 class Ask(Operation["model.Replied"], frozen=True):

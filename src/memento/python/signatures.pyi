@@ -40,7 +40,6 @@ from memento.model import (
     NoteRow,
     NoteStatus,
     Noted,
-    Page,
     Profile,
     Proposal,
     RecalledEntity,
@@ -2277,78 +2276,6 @@ class SessionsMethods:
         Args:
             regenerate: count again, even if nothing was written
             namespace: the namespace; default that of the caller
-        """
-
-    def set_page(
-        self,
-        name: str,
-        query: str | None = None,
-        question: str | None = None,
-        *,
-        namespace: str | None = None,
-    ) -> Page:
-        """
-        Declare a standing page for a query or a question: its answer is kept in the graph and updated after every write to its
-        namespace.
-
-        The page reads only that namespace, whoever declares it. An existing page of that name is replaced.
-
-        Args:
-            name: its name, 200 characters at most
-            query: a SPARQL query
-            question: a question, answered by a recall
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            InputError: neither a query nor a question, or both; the query is not valid SPARQL; there are too many pages.
-            Forbidden: the query is an update, or names a graph of another namespace.
-            TimedOut: the query takes longer than a page may.
-        """
-
-    def pages(
-        self,
-        *,
-        namespace: str | None = None,
-    ) -> tuple[Page, ...]:
-        """
-        List the standing pages of a namespace by name, without their answers.
-
-        Args:
-            namespace: the namespace; default that of the caller
-        """
-
-    def read_page(
-        self,
-        name: str,
-        *,
-        namespace: str | None = None,
-    ) -> Page:
-        """
-        Read a standing page; it is rendered again first if something was written since.
-
-        Args:
-            name: its name, 200 characters at most
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            NotFound: no page of that name in this namespace; the message lists those that exist.
-        """
-
-    def remove_page(
-        self,
-        name: str,
-        *,
-        namespace: str | None = None,
-    ) -> Page:
-        """
-        Remove a standing page; the memories that it shows stay.
-
-        Args:
-            name: its name, 200 characters at most
-            namespace: the namespace; default that of the caller
-
-        Raises:
-            NotFound: no page of that name in this namespace.
         """
 
     def ask(

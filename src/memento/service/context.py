@@ -63,11 +63,11 @@ from memento.iris import (
     tag_iri,
 )
 from memento.manifest import Maps
-from memento.model import Change, Degraded, Filter, Page, Recollection, Scope
+from memento.model import Change, Degraded, Filter, Recollection, Scope
 from memento.operations import PLUGGED, Operation, check_fields, name_of
 from memento.operations.base import FILTERS, Filtered, list_iri_fields, read_items
 from memento.operations.capture import Capture
-from memento.overview import Pages, Profiles
+from memento.overview import Profiles
 from memento.ports import Progress, Vectors
 from memento.search.nodes import milliseconds
 from memento.search.reranker import Reranker
@@ -104,7 +104,6 @@ class Service:
         read: Callable[[Service], float | None],
         checkpoint: Callable[[Service], float | None],
         mend: Callable[[Service], float | None],
-        render: Callable[[Service, IRI, Page], str],
         capture: Callable[[Service], float | None],
     ) -> None:
         """
@@ -112,7 +111,6 @@ class Service:
             scope: the namespace of notes and recalls whose call names none.
             consolidate, read, checkpoint, mend, capture: the background work; each returns the seconds until it wants to be called
                 again.
-            render: renders the standing page of a graph.
         """
         self.datadir = datadir
         self.settings = settings
@@ -144,7 +142,6 @@ class Service:
         self._keeping = threading.RLock()  # what is made may keep another
         self.maps = Maps(stores, settings.manifest)
         self.profiles = Profiles(stores, self.writing)
-        self.pages = Pages(stores, self.writing, lambda graph, page: render(self, graph, page))
         self.workers = Pool(stores.snapshots, settings.sparql)
         self.statistics = Statistics(self.workers)
         self.endpoints = Endpoints.from_settings(settings.sparql)

@@ -10,7 +10,7 @@ from pathlib import Path
 from memento.access import unlock_folder
 from memento.archive.backup import BackupSource, make_backup
 from memento.archive.cases import embed_all_tasks
-from memento.archive.upgrade import remove_half_rivalries, write_missing_edges
+from memento.archive.upgrade import write_missing_edges
 from memento.backends import open_backends
 from memento.datadir import DataFolder, Owner
 from memento.errors import (
@@ -35,7 +35,6 @@ from memento.service.context import Context, Service
 from memento.service.handlers.capture import take_captured
 from memento.service.handlers.care import back_up, make_due_checkpoint, reopen_store
 from memento.service.handlers.recall import peek
-from memento.service.handlers.sessions import render_page
 from memento.settings import Settings
 from memento.text.parse import load_pipeline
 from memento.time import now
@@ -83,7 +82,6 @@ def open_service(
             read=understanding.read_waiting,
             checkpoint=make_due_checkpoint,
             mend=reopen_store,
-            render=render_page,
             capture=take_captured,
         )
         if changed:
@@ -129,8 +127,6 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
 
     if not service.stores.indexes.count_nodes():
         service.stores.indexes.file.set_mark(CLAIMED, "written")
-    if removed := remove_half_rivalries(service.stores.graph):
-        logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
         with service.stores.indexes.pool():
             write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
@@ -175,7 +171,6 @@ def close_service(service: Service) -> None:
     service.answers.worker.stop(_STOP_S)
     if service.models:
         service.models.close()
-    service.pages.close(_STOP_S)
     service.maps.close(_STOP_S)
     for close in (service.reinforcement.close, service.case_reads.close):
         try:

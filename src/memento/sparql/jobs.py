@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import socket
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from memento.graph.store import DEFAULT
 
@@ -31,14 +30,16 @@ class SimilarityData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job(ABC):
+class Job:
     """
     A task of a worker on a snapshot.
 
     `media` is the media type of the result, `cost` the cost class. If `sparql` differs from the text that was sent, `edited` says
     how. `tables` are those that `mem:similarity` reads. With `is_data` the job does not depend on the content of the store, and any
-    snapshot will do.
+    snapshot will do. A worker finds out by `kind` what to do.
     """
+
+    kind: ClassVar[str]
 
     sparql: str = ""
     media: str = "application/octet-stream"
@@ -52,9 +53,10 @@ class Job(ABC):
         """The graphs that it may read; None is any."""
         return None
 
-    @abstractmethod
     def to_plain(self) -> dict[str, object]:
         """Return the job in the form that a worker reads; the data of the tables is sent separately."""
+        tables = [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables]
+        return {**asdict(replace(self, tables=(), edited=None)), "kind": self.kind, "tables": tables}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,11 @@ class Query(Job):
     A query accepted by the guard, to be answered on a snapshot.
 
     `default_graphs` and `named_graphs` are the dataset, both or neither: they are the access control, and an empty one reads
-    nothing. None leaves the dataset to the query and the store (bare mode). `digest` is that of the text without its strings and
+    nothing. None leaves the dataset to the query and the store. `digest` is that of the text without its strings and
     numbers, which groups similar queries.
     """
 
+    kind: ClassVar[str] = "query"
     default_graphs: tuple[str, ...] | None
     named_graphs: tuple[str, ...] | None
     base: str | None = None
@@ -78,17 +81,6 @@ class Query(Job):
             return None
         return (*self.default_graphs, *self.named_graphs)
 
-    def to_plain(self) -> dict[str, object]:
-        return {
-            "kind": "query",
-            "sparql": self.sparql,
-            "media": self.media,
-            "base": self.base,
-            "default_graphs": self.default_graphs,
-            "named_graphs": self.named_graphs,
-            "tables": [{"asked": one.asked, "is_iri": one.is_iri, "size": len(one.data)} for one in self.tables],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Job):
@@ -99,18 +91,14 @@ class Update(Job):
     given data to remove and to add, whatever the store contains.
     """
 
+    kind: ClassVar[str] = "update"
     operations: tuple[Operation, ...]
     options: TrialOptions
     scratch: str
 
     def to_plain(self) -> dict[str, object]:
-        return {
-            "kind": "data" if self.is_data else "update",
-            "media": self.media,
-            "scratch": self.scratch,
-            "operations": [asdict(one) for one in self.operations],
-            "options": asdict(self.options),
-        }
+        """Return the job as `Job.to_plain`, without the text, which the operations have too."""
+        return {**Job.to_plain(self), "sparql": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,21 +109,11 @@ class Upload(Job):
     With `is_data` the result is everything in the documents, whatever the store contains.
     """
 
+    kind: ClassVar[str] = "upload"
     documents: tuple[Document, ...]
     graph: str
     replaces: bool
     options: TrialOptions
-
-    def to_plain(self) -> dict[str, object]:
-        return {
-            "kind": "upload",
-            "media": self.media,
-            "graph": self.graph,
-            "replaces": self.replaces,
-            "is_data": self.is_data,
-            "documents": [asdict(one) for one in self.documents],
-            "options": asdict(self.options),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +124,7 @@ class Rewrite(Job):
     It may take `seconds`, because long documents take longer than a query may, and write at most `most_bytes`.
     """
 
+    kind: ClassVar[str] = "rewrite"
     media: str = "application/json"
     is_data: bool = True
     path: str
@@ -155,17 +134,6 @@ class Rewrite(Job):
     seconds: float
     most_bytes: int
 
-    def to_plain(self) -> dict[str, object]:
-        return {
-            "kind": "rewrite",
-            "media": self.media,
-            "path": self.path,
-            "form": self.form,
-            "name": self.name,
-            "target": self.target,
-            "most": self.most_bytes,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Job):
@@ -174,13 +142,11 @@ class Call(Job):
     that it returns. It may take `seconds`.
     """
 
+    kind: ClassVar[str] = "call"
     is_data: bool = True
     function: str
     arguments: Mapping[str, object]
     seconds: float
-
-    def to_plain(self) -> dict[str, object]:
-        return {"kind": "call", "media": self.media, "function": self.function, "arguments": dict(self.arguments)}
 
 
 class WaitingClient:

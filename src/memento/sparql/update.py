@@ -59,28 +59,27 @@ from memento.sparql.prepare import RDFLIB_DEFAULT, QueryRequest, VisibleGraphs, 
 _GRAPH_VERBS = ("CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class WrittenOperation:
     """
-    One operation as written, starting at `line` and `column`.
+    One operation as written, starting at `line` and `column`; it is filled as it is read.
 
     `verb` is LOAD, a verb of graph management, or INSERT for all that have templates. `graphs` are the names after the verb, as
     tokens: of graphs, or the words DEFAULT, NAMED and ALL. In templates, the IRI `marker` + name replaces each variable;
-        `variables`
-    are the names. `using` and `using_named` are None if it has neither clause.
+    `variables` are the names. `using` and `using_named` are None if it has neither clause.
     """
 
     verb: str
     prologue: str
-    text: str
     line: int
     column: int
+    marker: str
+    text: str = ""
     is_silent: bool = False
     graphs: tuple[Token, ...] = ()
     deletes: str = ""
     inserts: str = ""
     where: str = ""
-    marker: str = ""
     variables: tuple[str, ...] = ()
     with_graph: Token | None = None
     using: tuple[Token, ...] | None = None
@@ -140,20 +139,6 @@ def unwrap_default(sparql: str, tokens: Sequence[Token]) -> tuple[str, Sequence[
     return blanked.text, [token for place, token in enumerate(tokens) if place not in dropped]
 
 
-@dataclass(slots=True)
-class _Parts:
-    """The parts of one operation that were read so far."""
-
-    deletes: str = ""
-    inserts: str = ""
-    where: str = ""
-    is_silent: bool = False
-    graphs: tuple[Token, ...] = ()
-    with_graph: Token | None = None
-    using: tuple[Token, ...] | None = None
-    using_named: tuple[Token, ...] | None = None
-
-
 class _Reader:
     """A position among the tokens, and the declarations before it."""
 
@@ -182,32 +167,24 @@ class _Reader:
 
     def read_operation(self) -> WrittenOperation:
         """Read one operation."""
-        first = self._tokens[self._at]
-        verb, parts = self._next_word(), _Parts()
-        self._variables = {}
-        if verb in ("INSERT", "DELETE", "WITH"):
-            self._read_templates(parts)
-        elif verb in (*_GRAPH_VERBS, "LOAD"):
-            self._read_graph_operation(verb, parts)
-        else:
-            raise self.error_for_next("an operation such as INSERT or DELETE")
-        return WrittenOperation(
+        first, verb = self._tokens[self._at], self._next_word()
+        operation = WrittenOperation(
             verb="INSERT" if verb in ("DELETE", "WITH") else verb,
             prologue="\n".join(self._prologue),
-            text=self._sparql[first.start : self._tokens[self._at - 1].end],
             line=first.line,
             column=first.column,
-            is_silent=parts.is_silent,
-            graphs=parts.graphs,
-            deletes=parts.deletes,
-            inserts=parts.inserts,
-            where=parts.where,
             marker=self._marker,
-            variables=tuple(self._variables),
-            with_graph=parts.with_graph,
-            using=parts.using,
-            using_named=parts.using_named,
         )
+        self._variables = {}
+        if operation.verb == "INSERT":
+            self._read_templates(operation)
+        elif verb in (*_GRAPH_VERBS, "LOAD"):
+            self._read_graph_operation(verb, operation)
+        else:
+            raise self.error_for_next("an operation such as INSERT or DELETE")
+        operation.text = self._sparql[first.start : self._tokens[self._at - 1].end]
+        operation.variables = tuple(self._variables)
+        return operation
 
     def skip(self, kind: str, text: str) -> bool:
         """Skip a token if it is the next one."""
@@ -225,67 +202,67 @@ class _Reader:
             f"line {token.line}, column {token.column} of the update: expected {wanted}, not {token.text[:40]!r}"
         )
 
-    def _read_templates(self, parts: _Parts) -> None:
+    def _read_templates(self, operation: WrittenOperation) -> None:
         if self.skip("word", "WITH"):
-            parts.with_graph = self._read_graph()
+            operation.with_graph = self._read_graph()
         verb = self._next_word()
         self._at += 1
         if verb in ("INSERT", "DELETE") and self.skip("word", "DATA"):
             begin, data = self._at, self._read_template()
-            parts.deletes, parts.inserts = (data, "") if verb == "DELETE" else ("", data)
+            operation.deletes, operation.inserts = (data, "") if verb == "DELETE" else ("", data)
             return self._raise_if_label_reused(begin)
         if verb == "DELETE" and self._next_word() == "WHERE":
             self._at += 1
             begin = self._at
-            parts.deletes = self._read_template()
-            parts.where = self._text_between(begin, self._at)
+            operation.deletes = self._read_template()
+            operation.where = self._text_between(begin, self._at)
             return None
         if verb == "DELETE":
-            parts.deletes = self._read_template()
+            operation.deletes = self._read_template()
             if self.skip("word", "INSERT"):
-                parts.inserts = self._read_template()
+                operation.inserts = self._read_template()
         elif verb == "INSERT":
-            parts.inserts = self._read_template()
+            operation.inserts = self._read_template()
         else:
             self._at -= 1
             raise self.error_for_next("DELETE or INSERT")
-        return self._read_pattern(parts)
+        return self._read_pattern(operation)
 
-    def _read_pattern(self, parts: _Parts) -> None:
+    def _read_pattern(self, operation: WrittenOperation) -> None:
         using: list[Token] = []
         named: list[Token] = []
         while self.skip("word", "USING"):
             (named if self.skip("word", "NAMED") else using).append(self._read_graph())
         if using or named:
-            parts.using, parts.using_named = tuple(using), tuple(named)
+            operation.using, operation.using_named = tuple(using), tuple(named)
         if not self.skip("word", "WHERE"):
             raise self.error_for_next("USING or WHERE")
         begin = self._at
         self._skip_block()
-        parts.where = self._text_between(begin, self._at)
+        operation.where = self._text_between(begin, self._at)
 
-    def _read_graph_operation(self, verb: str, parts: _Parts) -> None:
+    def _read_graph_operation(self, verb: str, operation: WrittenOperation) -> None:
         self._at += 1
-        parts.is_silent = self.skip("word", "SILENT")
+        operation.is_silent = self.skip("word", "SILENT")
         if verb == "LOAD":
-            parts.graphs = (self._read_graph(),)
+            operation.graphs = (self._read_graph(),)
             if self.skip("word", "INTO"):
                 self.skip("word", "GRAPH")
-                parts.graphs += (self._read_graph(),)
+                operation.graphs += (self._read_graph(),)
         elif verb in ("COPY", "MOVE", "ADD"):
-            parts.graphs = (self._read_graph_or("DEFAULT"),)
+            operation.graphs = (self._read_graph_or("DEFAULT"),)
             if not self.skip("word", "TO"):
                 raise self.error_for_next("TO")
-            parts.graphs += (self._read_graph_or("DEFAULT"),)
+            operation.graphs += (self._read_graph_or("DEFAULT"),)
         elif verb == "CREATE":
             if not self.skip("word", "GRAPH"):
                 raise self.error_for_next("GRAPH")
-            parts.graphs = (self._read_graph(),)
+            operation.graphs = (self._read_graph(),)
         else:
             is_word = self._next_word() in ("DEFAULT", "NAMED", "ALL")
             if not is_word and self._next_word() != "GRAPH":
                 raise self.error_for_next("GRAPH, DEFAULT, NAMED or ALL")
-            parts.graphs = (self._read_graph_or("DEFAULT", "NAMED", "ALL"),)
+            operation.graphs = (self._read_graph_or("DEFAULT", "NAMED", "ALL"),)
 
     def _read_graph_or(self, *words: str) -> Token:
         if self._next_word() in words:

@@ -176,12 +176,8 @@ def _read_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], 
 
 
 def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
-    from memento.sparql.jobs import (
-        TrialOptions,
-        from_plain,
-        operation_from_plain,
-    )  # most workers never need them
-    from memento.sparql.trial import copy_snapshot, try_operations
+    from memento.sparql.jobs import TrialOptions, from_plain, operation_from_plain  # most workers never need them
+    from memento.sparql.trial import collect_data, copy_snapshot, try_operations
 
     def copy() -> Snapshot:
         scratch = Path(job["scratch"])
@@ -189,18 +185,9 @@ def _try_update(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], N
         return copy_snapshot(store, scratch / str(os.getpid()))
 
     operations = [operation_from_plain(one) for one in job["operations"]]
-    write(try_operations(operations, store, copy, from_plain(TrialOptions, job["options"])).pack())
-
-
-def _collect_data(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
-    from memento.sparql.jobs import TrialOptions, from_plain, operation_from_plain
-    from memento.sparql.trial import collect_data
-
-    write(
-        collect_data(
-            [operation_from_plain(one) for one in job["operations"]], from_plain(TrialOptions, job["options"])
-        ).pack()
-    )
+    options = from_plain(TrialOptions, job["options"])
+    found = collect_data(operations, options) if job["is_data"] else try_operations(operations, store, copy, options)
+    write(found.pack())
 
 
 def _try_upload(job: dict[str, Any], store: Snapshot, write: Callable[[bytes], None]) -> None:
@@ -218,7 +205,9 @@ def _rewrite_document(job: dict[str, Any], store: Snapshot, write: Callable[[byt
     from memento.graph.documents import form_called, rewrite
 
     try:
-        count = rewrite(Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most"])
+        count = rewrite(
+            Path(job["path"]), form_called(job["form"]), job["name"], Path(job["target"]), job["most_bytes"]
+        )
     except OSError as error:
         if error.errno in DiskFull.errors:
             raise DiskFull(Path(job["target"]).parent) from error
@@ -246,9 +235,7 @@ WORK: dict[str, Callable[[dict[str, Any], Snapshot, Callable[[bytes], None]], No
     "query": _answer_query,
     "read query": _read_query,
     "read update": _read_update,
-    "read data": _read_update,
     "update": _try_update,
-    "data": _collect_data,
     "upload": _try_upload,
     "rewrite": _rewrite_document,
     "call": _call_function,

@@ -114,27 +114,34 @@ def oxigraph() -> Iterator[Endpoint]:
 
 @contextmanager
 def memento(**environment: str) -> Iterator[Endpoint]:
-    """`memento serve --bare`, with a folder of its own."""
-    with (
-        TemporaryDirectory(prefix="memento-bare-") as folder,
-        serving(Path(folder), "--bare", **environment) as running,
-    ):
-        yield running
+    """Memento's SPARQL over a plain dataset, in a folder of its own."""
+    with TemporaryDirectory(prefix="memento-dataset-") as folder:
+        port = free_port()
+        command = [sys.executable, str(Path(__file__).parents[2] / "dataset.py"), folder, str(port)]
+        at = f"http://127.0.0.1:{port}"
+        with _process(command, lambda: at, "/health", environment) as (process, origin), _client() as client:
+            yield _endpoint("memento dataset", origin, client, process.pid)
 
 
 @contextmanager
-def serving(home: Path, *words: str, **environment: str) -> Iterator[Endpoint]:
+def serving(home: Path, **environment: str) -> Iterator[Endpoint]:
     """`memento serve` on a data folder."""
-    command = [sys.executable, "-m", "memento", "--home", str(home), "serve", *words, "--port", "0"]
+    command = [sys.executable, "-m", "memento", "--home", str(home), "serve", "--port", "0"]
 
     def found() -> str:
-        owner = json.loads((home / "bare" if "--bare" in words else home).joinpath("owner.json").read_text())
-        return str(owner["address"] or "")
+        return str(json.loads(home.joinpath("owner.json").read_text())["address"] or "")
 
-    with _process(command, found, "/health", environment) as (process, origin), httpx2.Client(timeout=60) as client:
-        sparql = f"{origin}/sparql"
-        addresses = (sparql, f"{sparql}/update", f"{sparql}/graphs")
-        yield Endpoint(" ".join(["memento serve", *words]), origin, *addresses, client, process.pid)
+    with _process(command, found, "/health", environment) as (process, origin), _client() as client:
+        yield _endpoint("memento serve", origin, client, process.pid)
+
+
+def _client() -> httpx2.Client:
+    return httpx2.Client(timeout=60)
+
+
+def _endpoint(name: str, origin: str, client: httpx2.Client, pid: int) -> Endpoint:
+    sparql = f"{origin}/sparql"
+    return Endpoint(name, origin, sparql, f"{sparql}/update", f"{sparql}/graphs", client, pid)
 
 
 @contextmanager

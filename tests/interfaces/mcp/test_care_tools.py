@@ -294,18 +294,6 @@ def test_a_namespace_is_tidied_related_and_moved_by_the_published_names(memory: 
     ask(address, script)
 
 
-def test_a_standing_page_is_a_resource(memory: Memento, address: str) -> None:
-    memory.note("I play the lute.")
-    memory.sessions.set_page("music of mine", question="What do I play?")
-
-    async def run() -> str:
-        async with Client(f"{address}/mcp") as client:
-            read = await client.read_resource("memento://page/music%20of%20mine")
-            return json.dumps([one.model_dump(mode="json") for one in read.contents])
-
-    assert "I play the lute." in anyio.run(run)
-
-
 def test_a_recall_says_what_contradicts_a_memory(memory: Memento, address: str) -> None:
     memory.note("I train the goats with Dr Lund.", namespace="goats")
     memory.note("I train the goats with Dr Ferrar.", namespace="goats")

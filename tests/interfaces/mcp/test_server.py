@@ -89,7 +89,7 @@ def test_the_lists_are_those_of_the_catalogue(address: str, era: Era) -> None:
         "era": ["2026-07-28" if era == "auto" else "2025-11-25"],
         "tools": list(catalogue.tools(())),
         "resources": ["memento://manifest", "memento://status", "memento://ontology"],
-        "templates": ["memento://memory/{id}", "memento://entity/{id}", "memento://page/{name}"],
+        "templates": ["memento://memory/{id}", "memento://entity/{id}"],
         "prompts": ["memory_system_prompt", "review_memories"],
     }
 

@@ -92,10 +92,6 @@ TABLE: Mapping[tuple[str, str], tuple[tuple[int, ...], dict[str, Any]]] = {
     ("POST", "/memory/session"): (READ, {"json": {}}),
     ("POST", "/memory/session/summary"): ((401, 403, 404, 404, 404), {"json": {"session": "monday"}}),
     ("GET", "/memory/profile"): (READ, {}),
-    ("GET", "/memory/pages"): (READ, {}),
-    ("POST", "/memory/pages"): ((401, 403, 201, 201, 201), {"json": {"name": "home", "question": "Where do I live?"}}),
-    ("GET", "/memory/pages/<path:name>"): ((401, 404, 404, 404, 404), {}),
-    ("DELETE", "/memory/pages/<path:name>"): ((401, 403, 404, 404, 404), {}),
     ("POST", "/ask"): (READ, {"json": {"question": "Where do I live?"}}),
     ("POST", "/memory/files"): (
         (401, 403, 200, 200, 200),

@@ -443,23 +443,6 @@ def test_without_a_script_forms_answer_with_whole_pages(chromium: Browser, addre
     context.close()
 
 
-def test_no_label_of_the_drawn_vocabulary_meets_another_or_leaves_its_picture(page: Page) -> None:
-    page.goto("/ontology")
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    faults = page.evaluate(
-        """() => [...document.querySelectorAll('svg.terms')].flatMap(svg => {
-            const edge = svg.getBoundingClientRect(), title = svg.querySelector('title').textContent
-            const boxes = [...svg.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()])
-            const out = boxes.filter(([, b]) => b.right > edge.right || b.bottom > edge.bottom + 1 || b.width === 0)
-            const met = boxes.flatMap(([a, p], at) => boxes.slice(at + 1).filter(([, q]) =>
-                p.left < q.right && q.left < p.right && p.top + 2 < q.bottom && q.top + 2 < p.bottom).map(([b]) => a + ' / ' + b))
-            return [...out.map(([a]) => title + ': out ' + a), ...met.map(pair => title + ': ' + pair)]
-        })"""
-    )
-    assert page.locator("svg.terms").count() > 20
-    assert faults == []
-
-
 def test_a_term_is_reached_by_keyboard_and_by_its_address(page: Page) -> None:
     page.goto("/ontology/validAt")
     assert page.url.endswith("/ontology#validAt")

@@ -17,7 +17,7 @@ from conftest import OFFLINE
 from memento.assets import folder
 from memento.interfaces.web.app import create_app
 from memento.iris import MEM
-from memento.ontology import load_terms, write_example_query
+from memento.ontology import load_terms, short, write_example_query
 from memento.python import Memento, open_memento
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -158,6 +158,25 @@ def test_the_page_describes_every_term_at_its_anchor_and_every_link_within_it_le
     for kind in ("?format=ttl", "?format=jsonld", "?format=rdf", "?format=nt"):
         assert f'href="/ontology{kind}"' in page
     assert "http://purl.org/memento/0.1.0" in page and "owl:unionOf" in page
+
+
+def test_the_hierarchy_has_every_class_below_each_of_its_superclasses(web: FlaskClient) -> None:
+    page = web.get("/ontology", headers=BROWSER).text
+    tree = page[page.index('<ul class="tree">') : page.index('<div id="terms">')]
+    pairs, above = set[tuple[str, str]](), list[str]()
+    for opens, name in re.findall(r"(<ul>|</ul>)|<code>([^<]+)</code>", tree):
+        if name:
+            last = name
+            pairs.add((above[-1] if above else "", name))
+        elif opens == "<ul>":
+            above.append(last)
+        elif above:
+            above.pop()
+    classes = [term for term in load_terms() if term.kind == "class"]
+
+    assert {(short(up), short(one.iri)) for one in classes for up in one.parents} <= pairs
+    assert {("", short(one.iri)) for one in classes if not one.parents} <= pairs
+    assert tree.count("<ul") == tree.count("</ul>")
 
 
 def test_a_stranger_reads_the_page_and_nothing_of_the_memory(web: FlaskClient) -> None:

@@ -299,10 +299,3 @@ def test_a_text_that_was_erased_is_in_no_archive_any_more(home: Path) -> None:
         datadir.vault.fill_folder()
         found = {path for path in datadir.work.rglob("*") if path.is_file() and TEXT.encode() in path.read_bytes()}
         assert found == set()
-
-
-def test_the_dataset_of_serve_bare_is_not_kept_in_an_encrypted_folder(home: Path) -> None:
-    from memento.service.bare import Bare
-
-    with pytest.raises(SettingsError, match="plain text"):
-        Bare(DataFolder(home), Settings(encryption=KEY), wait_s=0)

@@ -12,6 +12,7 @@ from conftest import OFFLINE
 from memento.access import Access
 from memento.errors import Forbidden, InputError, NotFound, ShapeViolation, TooLong
 from memento.iris import data_iri
+from memento.operations.care import Export
 from memento.plugins.living.settings import SexprSettings
 from memento.plugins.living.sexpr.forms import read_forms
 from memento.plugins.living.sexpr.verbs import VERBS, table
@@ -358,7 +359,7 @@ def test_a_snapshot_is_loaded_within_rights_and_shapes(memento: Memento) -> None
 
 
 def quads(memento: Memento) -> set[str]:
-    lines = b"".join(export_pieces("nquads", memento.context, namespace=None).pieces).decode().splitlines()
+    lines = b"".join(export_pieces(Export("-", "nquads"), memento.context).pieces).decode().splitlines()
     import re
 
     return {re.sub(r"_:\w+", "_:b", line) for line in lines if line}

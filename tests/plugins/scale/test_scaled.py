@@ -75,7 +75,6 @@ def describe_life(memento: Memento, tenant: str) -> None:
     memento.cases.complete(run.iri, "success", reward=1 / 3)
     memento.intake.memory_file("create", path="/memories/home.md", file_text="# Home\n\n- USER has a cat called Tom\n")
     memento.living.set_policy("numbers", "(stats)")
-    memento.sessions.set_page("who", query="SELECT ?s WHERE { ?s ?p ?o } LIMIT 3")
     memento.graphs.put(OWN.encode(), f"urn:memento:data:{tenant}:own", media="text/turtle")
     memento.note("It is not understood yet: the heron waits.", wait=False)
 
@@ -88,8 +87,8 @@ def views(memento: Memento) -> dict[str, Memento]:
 
 def read_dataset(memento: Memento) -> dict[str, set[str]]:
     """
-    Every statement by its graph, blank nodes by what is said of them. Not the audit, which is of one store, nor the answers of
-    standing pages, which are drawn again.
+    Every statement by its graph, blank nodes by what is said of them. Not the audit, which is of one store, nor stored
+    profiles, which are counted again.
     """
     graph, found = memento.service.stores.graph, {}
     for name in graph.graphs():

@@ -28,15 +28,13 @@ from memento.operations import PLUGGED
 
 if TYPE_CHECKING:
     from memento.access import Tokens
-    from memento.settings import Settings
 
 
 @command("serve")
 @click.option("--host", help="Address to listen on; one that is not loopback needs a token.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one.  [default: 6366]")
-@click.option("--bare", is_flag=True, help="Serve an empty RDF dataset over SPARQL instead of a memory.")
 @click.option("--encrypted", is_flag=True, help="Refuse a data folder that is not encrypted; a new one is encrypted.")
-def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool, encrypted: bool) -> None:
+def serve_memory(chosen: Chosen, host: str | None, port: int | None, encrypted: bool) -> None:
     """Serve the memory over HTTP until you stop it."""
     from memento.python import Client
     from memento.telemetry import configure_logging, trace_to
@@ -49,32 +47,15 @@ def serve_memory(chosen: Chosen, host: str | None, port: int | None, bare: bool,
     if configured.telemetry.otlp_endpoint:
         trace_to(configured.telemetry.otlp_endpoint)
     port = knobs.port if port is None else port
-    if bare:
-        _serve_bare(chosen, configured, host or "127.0.0.1", port)
-        return
     if other := running(chosen):
         raise FolderInUse(f"{chosen.folder.path} is served already, at {other.address}")
     with open_memory(chosen, "serve", configured) as memento:
         if isinstance(memento, Client):
             raise FolderInUse(f"{chosen.folder.path} is served already, at {memento.address}")
-        from memento.interfaces.web.server import asgi, serve
+        from memento.interfaces.web.server import serve
 
         memento.resume()
-        serve(memento, lambda busy: asgi(memento.service, busy), host or knobs.host, port, announce)
-
-
-def _serve_bare(chosen: Chosen, configured: Settings, host: str, port: int) -> None:
-    from memento.interfaces.web.server import bare_asgi, serve
-    from memento.service.bare import Bare
-
-    with Bare(chosen.folder, configured, wait_s=configured.server.lock_wait_s) as bare:
-        serve(
-            bare,
-            lambda busy: bare_asgi(bare, busy),
-            host,
-            port,
-            lambda address: click.echo(f"SPARQL is ready at {address}"),
-        )
+        serve(memento, host or knobs.host, port, announce)
 
 
 @command("mcp")
@@ -345,6 +326,7 @@ def _show_plugin(row: Mapping[str, Any]) -> str:
 
 def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: frozenset[str]) -> None:
     """Write into the settings file which plug-ins are off; raise `InputError` for one that is not installed."""
+    from memento.datadir import replace_file
     from memento.settings import set_in_file
 
     known = plugin.find_plugins()
@@ -355,7 +337,7 @@ def _switch_plugins(chosen: Chosen, switched_on: frozenset[str], switched_off: f
     file = chosen.folder.settings_file
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     chosen.home_folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(set_in_file(text, "plugins", {"off": ", ".join(sorted(off))}), encoding="utf-8")
+    replace_file(file, set_in_file(text, "plugins", {"off": ", ".join(sorted(off))}))
     if running(chosen):
         chosen.tell("a service runs: it takes this up when it starts again")
 

@@ -270,7 +270,6 @@ OLD_NAMES: Mapping[str, str] = {
     "update": "graph update",
     **{old: f"store {old}" for old in ("migrate", "tenant", "teardown")},
     "completion": "config completion",
-    "pages": "session pages",
     "upgrade": "store upgrade",
 }
 """Commands of earlier versions that are now in a group: they still work under their old names, which no help shows."""
@@ -599,11 +598,8 @@ def arrange_commands(old_names: Mapping[str, str], of: str = "") -> None:
 
 
 GROUPS: dict[str, click.Group] = {
-    "tenant": Subcommands("tenant", help="Show in which store each tenant is, and move a tenant to another store."),
+    "tenant": Subcommands("tenant", help="List the tenants."),
     "session": Subcommands("session", help="Start a session with what is known, and summarize it at the end."),
-    "pages": Subcommands(
-        "pages", help="Standing pages: queries and questions that are answered again after every write."
-    ),
 }
 """The groups of commands that ask operations."""
 

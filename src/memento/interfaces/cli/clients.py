@@ -411,25 +411,17 @@ def write_snippet(snippet: Snippet, text: str) -> Path:
 
 def save_changed(path: Path, before: str, after: str) -> None:
     """Replace a user's file atomically; before the first change keep a copy beside it."""
+    from memento.datadir import replace_file  # help must be quick
+
     if after == before:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path = path.resolve()  # keep a symbolic link, and change the file it points to
     kept = path.with_name(f"{path.name}.before-memento")
     if before and not kept.exists():  # a second change must not overwrite the copy of the user's original
-        _write_private(kept, before)
-        kept.chmod(path.stat().st_mode & 0o777)
-    fresh = path.with_name(f"{path.name}.new")
-    _write_private(fresh, after)
-    if path.exists():
-        fresh.chmod(path.stat().st_mode & 0o777)
-    fresh.replace(path)
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file that other users can never read, not even for a moment: client settings contain keys."""
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
+        replace_file(kept, before, mode=path.stat().st_mode & 0o777)
+    # Other users must not read a new file, not even for a moment: client settings contain keys.
+    replace_file(path, after, mode=path.stat().st_mode & 0o777 if path.exists() else 0o600)
 
 
 def _find_place(snippet: Snippet) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
@@ -38,8 +38,8 @@ from memento.interfaces.cli.base import (
     owner_of,
     print_answer,
 )
-from memento.operations import PLUGGED, TABLE, Field, fields_of
-from memento.operations.base import FILTERS, Filtered, summary_of
+from memento.operations import PLUGGED, TABLE, Field, Operation, fields_of
+from memento.operations.base import FILTERS, summary_of
 
 if TYPE_CHECKING:
     from memento.ports import Progress
@@ -157,10 +157,6 @@ COMMANDS: dict[str, Command] = {
         },
     ),
     "profile": Command(path="profile", view=views.show_profile),
-    "set_page": Command(path="pages set", view=views.show_page),
-    "pages": Command(path="pages list", view=views.show_pages),
-    "read_page": Command(path="pages show", view=views.show_page),
-    "remove_page": Command(path="pages remove", view=lambda answer: f"Removed {answer['name']}."),
     "ask": Command(path="ask", view=views.show_reply),
     "unforget": Command(path="unforget", view=views.show_unforgotten),
     "sources": Command(path="sources", view=views.show_sources),
@@ -182,6 +178,18 @@ COMMANDS: dict[str, Command] = {
     ),
     "relations": Command(path="relations", view=views.show_relations),
     "compact": Command(path="compact", view=views.show_compacted),
+    "backup": Command(
+        path="backup",
+        view=lambda answer: (
+            f"{answer['statements']:,} statements and {answer['vectors']:,} vectors in {answer['folder']} "
+            f"({answer['bytes']:,} bytes)."
+        ),
+        help="Back up the memory into FOLDER, named by the time; default the data folder's own. Works while a service runs.",
+        places={"folder": "[FOLDER]"},
+        options={"folder": Option(type=click.Path(file_okay=False)), "keep": Option(metavar="N")},
+        long="Backing up",
+    ),
+    "upgrade": Command(path="upgrade", view=views.show_upgraded, long="Reading"),
     "imports": Command(path="imports", view=views.show_imports),
     "proposals": Command(path="proposals", view=views.show_proposals),
     "accept_proposals": Command(
@@ -211,10 +219,8 @@ BY_HAND: dict[str, str] = {
             "query",
             "update",
             "export",
-            "backup",
             "restore",
             "rebuild",
-            "upgrade",
             "migrate",
             "manifest",
         )
@@ -337,7 +343,7 @@ def _option(declared: Field, option: Option) -> click.Option:
     return click.Option(
         [*(option.names or (f"--{name}",)), declared.name],
         type=(str, _KEY_TYPE) if is_pair else option.type or _type_of(declared),
-        metavar=option.metavar,
+        metavar=option.metavar or ("FILE" if declared.is_path else None),
         multiple=declared.is_list or is_pair,
         required=declared.is_required,
         default=None if declared.is_list or is_pair else declared.default,
@@ -346,18 +352,28 @@ def _option(declared: Field, option: Option) -> click.Option:
     )
 
 
-def filter_options(of: F) -> F:
-    """Add the filter options to a command; their values are passed as `only`."""
+def options_of(
+    operation: type[Operation[Any]], options: Mapping[str, Option] = FILTERED, left_out: Collection[str] = ()
+) -> Callable[[F], F]:
+    """
+    Add an option to a command for each argument of an operation but the namespace.
 
-    @wraps(of)
-    def call(*args: Any, **given: Any) -> Any:
-        only = {name: value for name in FILTERS if (value := _as_argument(declared[name], given.pop(name))) is not None}
-        return of(*args, only=only, **given)
+    Args:
+        options: where they differ from the declaration, by argument.
+        left_out: the arguments without an option.
+    """
+    declared = {name: of for name, of in fields_of(operation).items() if name not in ("namespace", *left_out)}
 
-    declared = fields_of(Filtered)
-    made = [_option(declared[name], FILTERED.get(name, Option())) for name in FILTERS]
-    call.__click_params__ = [*getattr(of, "__click_params__", ()), *reversed(made)]  # type: ignore[attr-defined]
-    return cast(F, call)
+    def add_options(of: F) -> F:
+        @wraps(of)
+        def call(*args: Any, **given: Any) -> Any:
+            return of(*args, **given | {name: _as_argument(one, given[name]) for name, one in declared.items()})
+
+        made = [_option(one, options.get(name, Option())) for name, one in declared.items()]
+        call.__click_params__ = [*getattr(of, "__click_params__", ()), *reversed(made)]  # type: ignore[attr-defined]
+        return cast(F, call)
+
+    return add_options
 
 
 def _type_of(declared: Field) -> Any:
@@ -381,7 +397,12 @@ def _as_argument(declared: Field, value: Any) -> Any:
         return dict(value) or None
     if declared.is_list:
         return list(value) or None
-    return value
+    return absolute_path(value) if declared.is_path and value else value
+
+
+def absolute_path(name: str) -> str:
+    """Return an absolute path: the service has another working directory."""
+    return str(Path(name).expanduser().absolute())
 
 
 def _show_plainly(answer: Any) -> str:

@@ -24,7 +24,7 @@ from memento.interfaces.cli.base import (
     print_answer,
     running,
 )
-from memento.interfaces.cli.commands import filter_options, read_text_or_file
+from memento.interfaces.cli.commands import FILTERED, Option, absolute_path, options_of, read_text_or_file
 from memento.interfaces.cli.views import (
     clean,
     shorten_id,
@@ -34,7 +34,7 @@ from memento.interfaces.cli.views import (
     show_undone,
 )
 from memento.operations.base import fields_of
-from memento.operations.care import Migrate
+from memento.operations.care import Export, Migrate
 
 if TYPE_CHECKING:
     from memento.model import Changed
@@ -44,32 +44,17 @@ _RDF = (".trig", ".nq", ".nquads", ".jsonld", ".ttl", ".turtle", ".nt", ".ntripl
 
 @command("export")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    metavar="NAME",
-    help="trig, nquads, jsonld, turtle; rows: jsonl, json, csv, markdown; a folder of Markdown: okf; default by the name of FILE.",
+@options_of(
+    Export,
+    {
+        **FILTERED,
+        "form": Option(
+            names=("--format",), metavar="NAME", help=f"Its format: {fields_of(Export)['form'].description}."
+        ),
+    },
+    left_out={"file"},
 )
-@click.option("--vectors", is_flag=True, help="Include the vectors, for an import with the same embedder.")
-@click.option("--audit", is_flag=True, help="Include the audit log of the store, for reading.")
-@click.option("--past", is_flag=True, help="Rows: include memories that have ended or are forgotten.")
-@click.option(
-    "--anonymise", is_flag=True, help="Rows, with those of cases: replace names, addresses and IRIs by pseudonyms."
-)
-@click.option(
-    "--dates",
-    type=click.Choice(["keep", "month", "year"]),
-    help="How much an anonymised export keeps of dates in figures.",
-)
-@click.option(
-    "--pseudonym-key-file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A file with a key, which makes the pseudonyms the same each time; default a key that is not kept.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
-@filter_options
-def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: Any) -> None:
+def export_memory(chosen: Chosen, file: Path, **details: Any) -> None:
     """
     Write the memory into FILE: .trig, .nq or .jsonld for all of it, .jsonl, .json, .csv or .md for rows; also .gz.
 
@@ -81,15 +66,7 @@ def export_memory(chosen: Chosen, file: Path, only: dict[str, Any], **details: A
     if details["anonymise"]:
         chosen.tell(NOT_GUARANTEED)
     with open_memory(chosen, "export") as memento, bar("Exporting", at_once=True) as progress:
-        answer = plain(
-            memento.export(
-                file,
-                **{**details, "dates": details["dates"] or "keep"},
-                **only,
-                namespace=chosen.namespace,
-                progress=progress,
-            )
-        )
+        answer = plain(memento.export(file, **details, namespace=chosen.namespace, progress=progress))
     rows = [*(one.name for one in TABLE_FORMS), "okf"]
     print_answer(
         chosen,
@@ -225,35 +202,14 @@ def undo(chosen: Chosen, iri: str) -> None:
     print_answer(chosen, answer, lambda: show_undone(answer))
 
 
-@command("backup")
-@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--keep",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Keep the latest N backups and delete older ones; default keep all.",
-)
-def back_up(chosen: Chosen, folder: Path | None, keep: int | None) -> None:
-    """Back up the memory into FOLDER, named by the time; default the data folder's own. Works while a service runs."""
-    with open_memory(chosen, "backup") as memento, bar("Backing up", at_once=True) as progress:
-        answer = call_operation(memento, "backup", progress, folder=_absolute_path(folder), keep=keep)
-    print_answer(
-        chosen,
-        answer,
-        lambda: (
-            f"{answer['statements']:,} statements and {answer['vectors']:,} vectors in {answer['folder']} "
-            f"({answer['bytes']:,} bytes)."
-        ),
-    )
-
-
 @command("restore")
-@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-def restore_backup(chosen: Chosen, folder: Path | None) -> None:
+@click.argument("folder", required=False, type=click.Path(file_okay=False))
+def restore_backup(chosen: Chosen, folder: str | None) -> None:
     """Restore the backup FOLDER, or the latest one in it; the current memory is moved aside and kept."""
+    place = absolute_path(folder) if folder else None
     with bar("Restoring", at_once=True) as progress:
         if client := running(chosen):
-            answer = call_operation(client, "restore", folder=_absolute_path(folder))
+            answer = call_operation(client, "restore", folder=place)
         else:
             from memento.codec import plain
             from memento.python import restore_folder as restored
@@ -262,7 +218,7 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
             answer = plain(
                 restored(
                     chosen.folder.path,
-                    _absolute_path(folder),
+                    place,
                     wait_s=configured.server.lock_wait_s,
                     configured=configured,
                     progress=progress,
@@ -280,29 +236,14 @@ def restore_backup(chosen: Chosen, folder: Path | None) -> None:
 
 @command("migrate")
 @click.argument("model", required=False)
-@click.option("--provider", help=f"{fields_of(Migrate)['provider'].description}.")
-@click.option("--dimensions", type=int, help=f"{fields_of(Migrate)['dimensions'].description}.")
-@click.option("--base-url", help=f"{fields_of(Migrate)['base_url'].description}.")
-@click.option("--force", is_flag=True, help=f"{fields_of(Migrate)['force'].description}.")
-@click.option("--dry-run", is_flag=True, help=f"{fields_of(Migrate)['dry_run'].description}.")
-def migrate(
-    chosen: Chosen,
-    model: str | None,
-    provider: str | None,
-    dimensions: int | None,
-    base_url: str | None,
-    force: bool,
-    dry_run: bool,
-) -> None:
+@options_of(Migrate, left_out={"model"})
+def migrate(chosen: Chosen, model: str | None, **details: Any) -> None:
     """Change the embedder while the memory is in use; MODEL is as in `embedding.model`, default the one in the settings."""
-    from memento.codec import plain
-
-    is_folder = model is not None and provider in (None, "local") and Path(model).expanduser().is_dir()
-    place = str(Path(model).expanduser().absolute()) if model and is_folder else model
-    operation = Migrate(place, provider, dimensions, base_url, force, dry_run)
+    if model and details["provider"] in (None, "local") and Path(model).expanduser().is_dir():
+        model = absolute_path(model)
     with open_memory(chosen, "migrate") as memento, bar("Embedding") as progress:
-        migrated = memento.call(operation, progress)
-    print_answer(chosen, plain(migrated), lambda: show_migration(plain(migrated)))
+        answer = call_operation(memento, "migrate", progress, model=model, **details)
+    print_answer(chosen, answer, lambda: show_migration(answer))
 
 
 @command("rebuild")
@@ -311,17 +252,6 @@ def rebuild_indexes(chosen: Chosen) -> None:
     with open_memory(chosen, "rebuild") as memento, bar("Embedding", at_once=True) as progress:
         count = memento.admin.rebuild(progress=progress)
     print_answer(chosen, {"embedded": count}, lambda: f"{count:,} texts indexed.")
-
-
-@command("upgrade")
-def upgrade_memory(chosen: Chosen) -> None:
-    """Read what the memories of an earlier version claim, after a backup; their texts stay."""
-    from memento.codec import plain
-
-    with open_memory(chosen, "upgrade") as memento, bar("Reading", at_once=True) as progress:
-        answer = plain(memento.admin.upgrade(progress=progress))
-    kept = f" The backup of before is {answer['backup']}." if answer["backup"] else ""
-    print_answer(chosen, answer, lambda: f"{answer['memories']:,} memories read.{kept}")
 
 
 @main.command("docs", hidden=True)
@@ -390,11 +320,6 @@ def _is_export(file: Path) -> bool:
         plain.seek(0)
         return is_table(gzip.GzipFile(fileobj=plain).read(HEAD) if packed else plain.read(HEAD))
     return False
-
-
-def _absolute_path(folder: Path | None) -> str | None:
-    """Return an absolute path: the service has another working directory."""
-    return None if folder is None else str(folder.expanduser().absolute())
 
 
 @command("query")

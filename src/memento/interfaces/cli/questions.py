@@ -8,36 +8,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memento.interfaces.cli import views
-from memento.interfaces.cli.base import Chosen, Instant, call_operation, command, open_memory, print_answer
-from memento.interfaces.cli.commands import filter_options
+from memento.interfaces.cli.base import Chosen, call_operation, command, open_memory, print_answer
+from memento.interfaces.cli.commands import FILTERED, Option, options_of
+from memento.operations.recall import Recall
 
 if TYPE_CHECKING:
     from memento.python import Client, Memento
 
 
+_OPTIONS = {
+    **FILTERED,
+    "k": Option(names=("-k",), metavar="N"),
+    "profile": Option(metavar="NAME"),
+    "engine": Option(metavar="NAME"),
+    "mode": Option(metavar="NAME", help="A plain search instead of an engine: vector, keyword or hybrid."),
+    "budget": Option(metavar="TOKENS"),
+    "related": Option(metavar="N"),
+    "explain": Option(help="Show why each memory came back, and the SPARQL query for it."),
+}
+
+
 @command("recall")
 @click.argument("question")
-@click.option("-k", type=int, metavar="N", help="The most memories to show.")
-@click.option("--as-of", type=Instant(), help="Show what was true at this time.")
-@click.option("--believed-at", type=Instant(), help="Show what was believed at this time.")
-@click.option("--profile", metavar="NAME", help="The profile of retrieval settings, for example seed.")
-@click.option("--engine", metavar="NAME", help="The ranking engine, for example ppr.")
-@click.option("--mode", metavar="NAME", help="A plain search instead of an engine: vector, keyword or hybrid.")
-@click.option("--budget", type=int, metavar="TOKENS", help="The most tokens, best memories first; counts the rest.")
+@options_of(Recall, _OPTIONS, left_out={"question", "gate", "counts", "everywhere", "cases"})
 @click.option("--no-gate", is_flag=True, help="Show the best memories even when none is relevant.")
-@click.option(
-    "--related", type=int, default=0, metavar="N", help="Also show up to N memories that are linked to those."
-)
-@filter_options
-@click.option("--explain", is_flag=True, help="Show why each memory came back, and the SPARQL query for it.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "xml"]), help="Print a tree, or the block that a model is given."
 )
-def recall_memories(
-    chosen: Chosen, question: str, no_gate: bool, form: str | None, only: dict[str, Any], **details: Any
-) -> None:
+def recall_memories(chosen: Chosen, question: str, no_gate: bool, form: str | None, **details: Any) -> None:
     """Show the memories that answer QUESTION, best first; none when none is relevant."""
-    details |= {"gate": False if no_gate else None, **only}
+    details["gate"] = False if no_gate else None
     with open_memory(chosen, "recall") as memento:
         if form and not chosen.as_json:
             click.echo(_render(chosen, memento, form, question, details))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -83,17 +83,6 @@ def show_profile(answer: Json) -> str:
     return "\n".join([answer["line"], "", *rows, *(["decisions:", *decisions] if decisions else [])])
 
 
-def show_page(answer: Json) -> str:
-    """Show the answer of a standing page."""
-    return str(answer.get("rendered") or "Not answered yet.")
-
-
-def show_pages(answer: Sequence[Json]) -> str:
-    """List the standing pages, each with its question or query."""
-    rows = [f"{clean(one['name'])}: {clean(one.get('question') or one.get('query') or '')}" for one in answer]
-    return "\n".join(rows) or "No pages yet: `memento session pages set NAME --question …` creates one."
-
-
 def show_reply(answer: Json) -> str:
     """Show the model's answer, then the memories it was given."""
     said = [str(answer["answer"]), ""] if answer.get("answer") else [*answer["remarks"]]
@@ -147,14 +136,24 @@ def show_import_undone(answer: Json) -> str:
     return f"{answer['notes']:,} notes with {answer['memories']:,} memories are out again{again}."
 
 
-def show_imports(found: Iterable[Json]) -> str:
-    """Show a line for each import: its id, when it was, where it is from, and what is left of it."""
-    lines = [
+def rows(line: Callable[[Json], str], none: str, after: str = "") -> Callable[[Iterable[Json]], str]:
+    """Return a view of rows: what `line` says of each, and `after` below them; `none` if there are no rows."""
+
+    def show(found: Iterable[Json]) -> str:
+        lines = [line(one).rstrip() for one in found]
+        return "\n".join([*lines, *([after] if after else [])]) if lines else none
+
+    return show
+
+
+show_imports = rows(
+    lambda one: (
         f"{dim(shorten_id(one['iri']))}  {day(one['at'])}  {clean(one['source'])}: {one['notes']:,} notes, "
         f"{one['memories']:,} memories"
-        for one in found
-    ]
-    return "\n".join([*lines, "`memento undo ID` takes one out again."]) if lines else "Nothing was imported."
+    ),
+    "Nothing was imported.",
+    "`memento undo ID` takes one out again.",
+)
 
 
 def show_sources(found: Iterable[Json]) -> str:
@@ -169,10 +168,9 @@ def show_sources(found: Iterable[Json]) -> str:
     return "\n".join(lines) or "No memory was made from it."
 
 
-def show_tags(found: Iterable[Json]) -> str:
-    """Show a line for each tag: how many memories have it, its name, and what a rule assigns it for."""
-    lines = [f"{one['count']:>6,}  {clean(one['tag'])}  {dim(clean(one['meaning']))}".rstrip() for one in found]
-    return "\n".join(lines) or "No memory has a tag."
+show_tags = rows(
+    lambda one: f"{one['count']:>6,}  {clean(one['tag'])}  {dim(clean(one['meaning']))}", "No memory has a tag."
+)
 
 
 def show_marked(found: Iterable[Json]) -> str:
@@ -186,24 +184,20 @@ def show_marked(found: Iterable[Json]) -> str:
     return "\n".join(lines)
 
 
-def show_statuses(found: Sequence[Json]) -> str:
-    """Show a line for each note: its state, and why."""
-    lines = []
-    for one in found:
-        # Otherwise the reason is from an earlier attempt.
-        understood = one["state"] == "consolidated" and one["error"] != "NotUnderstood"
-        why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
-        lines.append(f"{one['state']:<12}  {one['note']}{why}")
-    return "\n".join(lines) or "No note is waiting."
+def _describe_status(one: Json) -> str:
+    # Otherwise the reason is from an earlier attempt.
+    understood = one["state"] == "consolidated" and one["error"] != "NotUnderstood"
+    why = f"  {clean(one['reason'])}" if one["reason"] and not understood else ""
+    return f"{one['state']:<12}  {one['note']}{why}"
 
 
-def show_listing(memories: Iterable[Json]) -> str:
-    """Show a line for each memory: since when it is true, the end of its IRI, its text, and whether it has ended."""
-    lines = []
-    for one in memories:
-        over = _over(one)
-        lines.append(f"{day(one['valid_at'])}  {dim(shorten_id(one['iri']))}  {clean(one['content'])}{over}")
-    return "\n".join(lines) or "Nothing here yet."
+show_statuses = rows(_describe_status, "No note is waiting.")
+
+
+show_listing = rows(
+    lambda one: f"{day(one['valid_at'])}  {dim(shorten_id(one['iri']))}  {clean(one['content'])}{_over(one)}",
+    "Nothing here yet.",
+)
 
 
 def shorten_id(iri: str) -> str:
@@ -272,16 +266,14 @@ def show_fields(found: Json) -> str:
     return "\n".join(f"{name.replace('_', ' '):<{width}}  {_show_value(value)}" for name, value in found.items())
 
 
-def show_tenants(found: Sequence[Json]) -> str:
-    """Show a line for each tenant: name and number of statements."""
-    lines = [f"{clean(one['tenant'])}: {one['statements']:,} statements" for one in found]
-    return "\n".join(lines) or "No tenant has any statements yet."
+show_tenants = rows(
+    lambda one: f"{clean(one['tenant'])}: {one['statements']:,} statements", "No tenant has any statements yet."
+)
 
 
-def show_differences(found: Iterable[Json]) -> str:
-    """Show a line for each difference."""
-    lines = [": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))) for one in found]
-    return "\n".join(lines) or "All is well."
+show_differences = rows(
+    lambda one: ": ".join(filter(None, (one["what"], one["iri"], clean(one["detail"])))), "All is well."
+)
 
 
 def clean(text: str) -> str:
@@ -409,13 +401,13 @@ def show_redacted(answer: Json) -> str:
     return f"\n{describe_counts(answer['redacted'])}."
 
 
-def show_proposals(answer: list[Json]) -> str:
-    """List the proposals that wait for a decision, each with its id."""
-    lines: list[str] = []
-    for one in answer:
-        where = f"{clean(one['speaker'] or 'user')} in {clean(one['session'] or one['client'])}"
-        lines += [f"{one['id']}  {one['at'][:16].replace('T', ' ')}  {where}", f"    {clean(one['content'])}"]
-    return "\n".join(lines) or "No proposal waits for a decision."
+show_proposals = rows(
+    lambda one: (
+        f"{one['id']}  {one['at'][:16].replace('T', ' ')}  {clean(one['speaker'] or 'user')} in "
+        f"{clean(one['session'] or one['client'])}\n    {clean(one['content'])}"
+    ),
+    "No proposal waits for a decision.",
+)
 
 
 def show_disputes(found: Iterable[Json]) -> str:
@@ -438,10 +430,16 @@ def show_decided(answer: Json) -> str:
     return "\n".join(lines)
 
 
-def show_log(answer: list[Json]) -> str:
-    """List what is accepted and not yet written."""
-    lines = [f"{one['timestamp'][:19]}  {one['kind']:8}  {one['id']}  {one['error'] or ''}".rstrip() for one in answer]
-    return "\n".join(lines) or "Nothing waits to be written."
+show_log = rows(
+    lambda one: f"{one['timestamp'][:19]}  {one['kind']:8}  {one['id']}  {one['error'] or ''}",
+    "Nothing waits to be written.",
+)
+
+
+def show_upgraded(answer: Json) -> str:
+    """Show how many memories were read, and where the backup is."""
+    kept = f" The backup of before is {answer['backup']}." if answer["backup"] else ""
+    return f"{answer['memories']:,} memories read.{kept}"
 
 
 def show_migration(answer: Mapping[str, Any]) -> str:
@@ -456,15 +454,13 @@ def show_migration(answer: Mapping[str, Any]) -> str:
     return f"{move}: {answer['embedded']:,} of {answer['texts']:,} texts embedded{resumed}. Backup: {answer['backup']}"
 
 
-def show_relations(rows: Iterable[Json]) -> str:
-    """Show a line for each related memory: its relation, strength and text."""
-    return "\n".join(map(_relation, rows)) or "Nothing is related to it."
-
-
 def _relation(one: Json) -> str:
     way = {"out": "→", "in": "←", "both": "↔"}[one["way"]]
     strength = "    " if one["strength"] is None else f"{one['strength']:.2f}"
     return f"{strength} {way} {clean(one['relation'])}: {clean(one['content'])}  {dim(one['memory'])}"
+
+
+show_relations = rows(_relation, "Nothing is related to it.")
 
 
 def show_compacted(answer: Json) -> str:

@@ -329,12 +329,14 @@ def status(reach: Reach, asked: StatusArguments) -> Told:
 
 def sparql(reach: Reach, asked: SparqlArguments) -> Told:
     """Answer a query as CSV, `true` or `false`, or Turtle, evaluating no further than the last row that is shown."""
-    from memento.service.graphs import GraphCall  # the shim lists this tool and must not import the store
-    from memento.service.handlers.graphs import TenantGraphs
+    from memento.service.handlers.graphs import (
+        GraphCall,
+        Graphs,
+    )  # the shim lists this tool and must not import the store
     from memento.sparql.prepare import QueryRequest
 
     question = QueryRequest(sparql=asked.query, accept="text/csv, text/turtle;q=0.9")
-    answer = TenantGraphs(reach.memory.context).answer_query(question, GraphCall(namespace=reach.namespace))
+    answer = Graphs(reach.memory.context).answer_query(question, GraphCall(namespace=reach.namespace))
     try:
         if answer.media == "text/turtle":
             return Told(text=_join_bounded(answer.chunks).decode())

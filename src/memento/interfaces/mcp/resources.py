@@ -54,17 +54,7 @@ TEMPLATES: tuple[Json, ...] = (
         "description": "Everything known about one entity; id is the part of its IRI after urn:memento:entity:.",
         "mimeType": "application/json",
     },
-    {
-        "uriTemplate": "memento://page/{name}",
-        "name": "page",
-        "title": "A standing page",
-        "description": "A standing query or question of the user, with its current answer.",
-        "mimeType": "text/markdown",
-    },
 )
-
-
-PAGE = "memento://page/"
 
 
 def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
@@ -81,9 +71,6 @@ def read_resource(reach: Reach, uri: str) -> tuple[str, str]:
             return _json(reach.memory.status(namespace=reach.namespace)), "application/json"
         case "ontology":
             return assets.read("ontology/memento.ttl").decode(), "text/turtle"
-    if uri.startswith(PAGE):
-        page = reach.memory.sessions.read_page(unquote(uri.removeprefix(PAGE)), namespace=reach.namespace)
-        return page.rendered or "Not answered yet.", "text/markdown"
     if not uri.startswith(("memento://memory/", "memento://entity/")):
         known = [one["uri"] for one in FIXED] + [one["uriTemplate"] for one in TEMPLATES]
         raise NotFound(f"there is no resource {uri[:120]!r}: choose one of {', '.join(known)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from memento.codec import decode, plain, schema_of_iri
+from memento.codec import decode, omit_null, plain, schema_of_iri
 from memento.errors import InputError
 from memento.operations import Operation, fields_of
 from memento.operations.base import answer_type, complete
@@ -95,7 +95,7 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": {**_omit_null(schema(self.arguments)), "additionalProperties": False},
+            "inputSchema": {**omit_null(schema(self.arguments)), "additionalProperties": False},
             **({"outputSchema": schema(self.answer)} if self.answer else {}),
             "annotations": {name: hint for name, hint in self._hints().items() if hint is not USUAL[name]},
         }
@@ -218,23 +218,6 @@ def schema(of: type) -> Json:
     root.pop("title", None)
     root.pop("description", None)
     return {**root, "$defs": inside} if inside else root
-
-
-def _omit_null(inputs: Json) -> Json:
-    """
-    Return the schema of arguments without null, as value or default: a model leaves out what it does not set.
-
-    A call may still give null.
-    """
-    properties = {}
-    for name, declared in inputs.get("properties", {}).items():
-        of = {key: value for key, value in declared.items() if value is not None and value != []}
-        kinds = [one for one in of.get("anyOf", ()) if one != {"type": "null"}]
-        if len(kinds) == 1:
-            of = {**kinds[0], **{key: value for key, value in of.items() if key != "anyOf"}}
-        properties[name] = of
-    made = {**inputs, "properties": properties}
-    return {key: value for key, value in made.items() if value != []}
 
 
 def describe_argument(arguments: type[Arguments], name: str) -> str:

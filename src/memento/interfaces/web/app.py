@@ -1,5 +1,5 @@
 """
-The Flask applications: one over a memory with every HTTP interface, one over a plain dataset with SPARQL alone.
+The Flask application over a memory, with every HTTP interface.
 
 *Guarantees:* errors are translated in one place: an error is `{"error": {"code", "message"}}`; an unexpected one reveals no
 internals. A page of another origin gets nothing, and a caller gets only their own tenant's memory: `access` decides who the caller
@@ -28,7 +28,6 @@ from memento.archive.check import LOOK_S, list_gauges
 from memento.errors import BackendError, Busy, LostTurn, MementoError, Overloaded, StoreAway, Unauthorised
 from memento.interfaces import sparql_http
 from memento.interfaces.proxy.routes import BODY_BYTES, PROXIED, Proxy
-from memento.interfaces.sparql_http import origins
 from memento.interfaces.web import openapi, pages, rest, vocabulary, yasgui
 from memento.interfaces.web.pages import Pages, token_of_session
 from memento.interfaces.web.requests import Parameters
@@ -37,7 +36,6 @@ from memento.interfaces.web.yasgui import Yasgui
 from memento.model import Readiness
 from memento.operations.base import route_of
 from memento.service import Context, Service
-from memento.service.bare import Bare
 from memento.service.handlers.recall import health as health_of
 from memento.settings import LimitsSettings
 from memento.telemetry import Gauge
@@ -63,7 +61,7 @@ SPARQL, GRAPHS = "/sparql", "/sparql/graphs"
 
 def create_app(service: Service) -> Flask:
     """Return the application over a memory, which it does not close."""
-    app = _new_app()
+    app = new_app()
     sparql_page = Yasgui(service.settings, lambda: _notice(service))
     proxy = Proxy(service)
     for_people = Pages(service, proxy, lambda: _notice(service))
@@ -118,32 +116,6 @@ def create_app(service: Service) -> Flask:
     return app
 
 
-def create_bare_app(bare: Bare) -> Flask:
-    """
-    Return the application over a plain dataset, which it does not close: the SPARQL protocols, for programs on this machine.
-
-    *Guarantees:* other callers are refused, except that pages in `sparql.origins` may query. No page of another origin can write.
-    `access` applies as for memories.
-    """
-    app = _new_app()
-    pages = origins(bare.settings.sparql.origins)
-
-    @app.before_request
-    def admit_request() -> None:
-        if not (request.method == "OPTIONS" and request.path.startswith(SPARQL)):
-            may_ask = pages if request.path == SPARQL else ()
-            g.graphs = bare.admit(admit(caller(), bare.tokens, required=False, pages=may_ask))
-        request.max_content_length = most_bytes(request, bare.settings.limits)
-
-    @app.get("/health")
-    def health() -> Response:
-        return respond({"status": "ok"})
-
-    for addresses in sparql_http.blueprints(bare.settings.sparql, needs_token=False):
-        app.register_blueprint(addresses)
-    return app
-
-
 class _Rule(Rule):
     """A rule that compiles the function that builds its address when one is built: no more than a few ever are."""
 
@@ -164,7 +136,7 @@ class _App(Flask):
     url_rule_class = _Rule
 
 
-def _new_app() -> Flask:
+def new_app() -> Flask:
     """Return an application without routes that answers errors and sets the date of answers."""
     app = _App(__name__, static_folder=None)
     app.url_map.merge_slashes = False  # an IRI may contain two slashes

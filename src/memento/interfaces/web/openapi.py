@@ -12,12 +12,12 @@ import msgspec
 
 from memento import __version__
 from memento.archive.tables import TABLE_FORMS, TableForm
-from memento.codec import encode, schema_of_iri
+from memento.codec import encode, omit_null, schema_of_iri
 from memento.graph.documents import FORMS, Form
-from memento.interfaces.web.rest import IMPORT_OPTIONS, LISTING, VIEWS
+from memento.interfaces.web.rest import IMPORT_OPTIONS, LISTING
 from memento.model import Health, Readiness
 from memento.operations import Operation, list_operations
-from memento.operations.base import FILTERS, answer_type, complete, fields_of, places_of, summary_of
+from memento.operations.base import answer_type, complete, fields_of, places_of, summary_of
 from memento.operations.care import Export, ImportRdf
 from memento.operations.notes import ImportNotes
 from memento.operations.recall import List
@@ -25,7 +25,6 @@ from memento.operations.recall import List
 Schema = Mapping[str, Any]
 
 TEXT: Schema = {"type": "string", "minLength": 1, "pattern": r"\S"}
-FLAG: Schema = {"type": "boolean"}
 NAMESPACE: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
 ERROR: Schema = {
     "type": "object",
@@ -86,7 +85,7 @@ def arguments_of(operation: type[Operation[Any]], shared: dict[str, Any]) -> dic
     shared.update({name: one for name, one in inner.items() if name not in shared})
     schema.pop("title", None)
     schema.pop("description", None)
-    return cast("dict[str, Any]", _without_null(schema))
+    return cast("dict[str, Any]", omit_null(schema))
 
 
 def _address(route: str) -> tuple[str, str]:
@@ -102,7 +101,6 @@ def _describe(
     places = places_of(operation)
     needed = [name for name in arguments.get("required", ()) if name not in places]
     parameters = [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in places]
-    formats = VIEWS[operation].formats if operation in VIEWS else ()
     described: dict[str, Any] = {
         "summary": summary_of(operation),
         "operationId": re.sub(r"\W+", "_", f"{verb}{path}").strip("_"),
@@ -110,9 +108,8 @@ def _describe(
     }
     free = {name: one for name, one in properties.items() if name not in places}
     if operation in _STREAMS:
-        described |= _STREAMS[operation]()
-        parameters += described.pop("query")
-        parameters += [_parameter(name, one) for name, one in free.items() if name in FILTERS]
+        described |= _STREAMS[operation]({name: one for name, one in free.items() if name not in _OF_FILES})
+        parameters = described["parameters"]
     elif operation is ImportNotes:
         parameters += [_parameter(name, free.pop(name)) for name in IMPORT_OPTIONS]
         rows = {"type": "object", "required": ["rows"], "properties": {"rows": free["rows"]}}
@@ -128,9 +125,6 @@ def _describe(
             if name != "namespace"
         ]
     parameters.append(_parameter("namespace", NAMESPACE))
-    if formats and verb != "post":
-        # A client generator needs only the JSON format: the other formats are in the reference.
-        pass
     statuses = sorted({200, operation.status, *operation.statuses})
     answers = {str(status): _response(status, answer) for status in statuses}
     if "responses" in described:
@@ -140,50 +134,31 @@ def _describe(
     return {**described, "responses": answers}
 
 
-def _stream_out() -> dict[str, Any]:
+def _stream_out(arguments: Mapping[str, Schema]) -> dict[str, Any]:
     with_graphs: list[Form | TableForm] = [*(form for form in FORMS if form.has_graphs), *TABLE_FORMS]
     content = {
         form.media: {"schema": {"type": ["object", "array"]} if form.media.endswith("json") else {"type": "string"}}
         for form in with_graphs
     }
     return {
-        "query": [
+        "parameters": [
             _parameter("format", {"enum": [form.name for form in with_graphs], "default": "trig"}),
-            _parameter("vectors", {**FLAG, "description": "put the vectors in"}),
-            _parameter("audit", {**FLAG, "description": "put in what was done with the store, for reading"}),
-            _parameter("past", {**FLAG, "description": "rows: also memories that are over or forgotten"}),
-            _parameter(
-                "anonymise", {**FLAG, "description": "rows: pseudonyms in the place of names, addresses and IRIs"}
-            ),
-            _parameter(
-                "dates",
-                {
-                    "type": "string",
-                    "enum": ["keep", "month", "year"],
-                    "description": "what is left of dates in figures",
-                },
-            ),
-            _parameter(
-                "pseudonym_key_file",
-                {
-                    "type": "string",
-                    "description": "a file of the machine that makes the same pseudonyms; the owner's alone",
-                },
-            ),
+            *(_parameter(name, one) for name, one in arguments.items()),
         ],
         "responses": {"200": {"description": HTTPStatus(200).phrase, "content": content}},
     }
 
 
-def _stream_in() -> dict[str, Any]:
+def _stream_in(arguments: Mapping[str, Schema]) -> dict[str, Any]:
     body = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     return {
-        "query": [
+        "parameters": [
             _parameter(
-                "format", {"enum": [form.name for form in FORMS] + [form.name for form in TABLE_FORMS]}, is_needed=True
+                "format",
+                {"enum": [*(form.name for form in FORMS), *(form.name for form in TABLE_FORMS)]},
+                is_needed=True,
             ),
-            _parameter("data", {**NAMESPACE, "description": "the graph for triples that are in none"}),
-            _parameter("check", {**FLAG, "default": True, "description": "hold it against the shapes"}),
+            *(_parameter(name, one) for name, one in arguments.items()),
             _parameter("name", {**TEXT, "description": "what errors call it"}),
         ],
         "requestBody": {"required": True, "content": body},
@@ -191,6 +166,8 @@ def _stream_in() -> dict[str, Any]:
 
 
 _STREAMS = {Export: _stream_out, ImportRdf: _stream_in}
+_OF_FILES = {"file", "form", "overwrite", "namespace"}
+"""The arguments of an export and an import that are about files, which a stream has not, or are added to every address."""
 
 
 def _parameter(name: str, schema: Schema, *, is_needed: bool = False) -> dict[str, Any]:
@@ -210,19 +187,6 @@ _READY = (
 def _health(name: str, summary: str, schema: Schema) -> dict[str, Any]:
     answers = {str(status): _response(status, schema) for status in (200, 503)}
     return {"summary": summary, "operationId": name, "parameters": [], "responses": answers}
-
-
-def _without_null(schema: Any) -> Any:
-    """Return a schema of arguments without null: an argument is left out instead."""
-    if isinstance(schema, list):
-        return [_without_null(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
-    if len(kinds) == 1:
-        rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
-        return _without_null({**kinds[0], **rest})
-    return {name: _without_null(value) for name, value in schema.items() if not (name == "default" and value is None)}
 
 
 def _even(schema: Any) -> Any:

@@ -14,8 +14,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 from memento.errors import InputError
 from memento.intake.rows import Record
 from memento.service import Context
-from memento.service.graphs import Graphs
-from memento.service.handlers.graphs import TenantGraphs
+from memento.service.handlers.graphs import Graphs
 
 C = TypeVar("C", bound=str)
 
@@ -91,8 +90,8 @@ def context() -> Context:
 
 
 def graphs_of_caller() -> Graphs:
-    """Return the graphs of this request's caller, from a memory or from a plain dataset."""
-    return g.graphs if "graphs" in g else TenantGraphs(context())
+    """Return the graphs of this request's caller."""
+    return g.graphs if "graphs" in g else Graphs(context())
 
 
 def namespace() -> str | None:

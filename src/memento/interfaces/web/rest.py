@@ -25,7 +25,6 @@ from werkzeug.datastructures import MultiDict
 
 from memento import assets, plugin
 from memento.archive.files import spool
-from memento.archive.tables import Dates
 from memento.codec import decode, encode
 from memento.errors import InputError
 from memento.intake.rows import Record, sift_records, sift_rows
@@ -36,14 +35,15 @@ from memento.interfaces.web.connection import waiting_client
 from memento.interfaces.web.requests import Parameters, context, load_json, namespace, read_object
 from memento.model import Imported, Manifest, Noted, Recollection
 from memento.operations import Operation, check_value, fields_of, list_operations
-from memento.operations.base import FILTERS, Field, Filtered, complete, raise_if_unknown_field, route_of
+from memento.operations.base import Field, complete, raise_if_unknown_field, route_of
+from memento.operations.care import Export
 from memento.operations.notes import ImportNotes, Note
 from memento.operations.recall import List, Recall
 from memento.operations.recall import Manifest as DrawManifest
 from memento.python import Memento
 from memento.retrieval.render import as_text, as_xml
 from memento.service import handle
-from memento.service.handlers.care import choose_anonymity, export_pieces, take_in
+from memento.service.handlers.care import export_pieces, take_in
 from memento.settings import Settings
 from memento.sparql.jobs import WaitingClient
 
@@ -185,7 +185,7 @@ def respond(answer: object, status: int = 200) -> Response:
     return Response(encode(answer), status=status, mimetype="application/json")
 
 
-def read_operation(operation: type[Operation[Any]], places: Mapping[str, str]) -> Operation[Any]:
+def read_operation(operation: type[Operation[Any]], places: Mapping[str, Any]) -> Operation[Any]:
     """
     Return the operation that the request asks for.
 
@@ -332,34 +332,13 @@ CONTEXT = "/context.jsonld"
 
 def _send_export() -> Response:
     """Stream every graph that the caller may see, or those of one namespace, as one document."""
-    asked = Parameters(
-        "format", "vectors", "audit", "past", "anonymise", "dates", "pseudonym_key_file", *FILTERS, many=("tags",)
-    )
-    only: Json = {name: asked.all(name) if name == "tags" else asked.read_text(name) for name in FILTERS}
-    found = export_pieces(
-        asked.read_text("format") or "trig",
-        context(),
-        vectors=asked.flag("vectors"),
-        audit=asked.flag("audit"),
-        past=asked.flag("past"),
-        namespace=namespace(),
-        only=context().read_filter(Filtered(**only, namespace=namespace())),
-        anonymity=choose_anonymity(
-            asked.flag("anonymise"), _read_dates(asked), asked.read_text("pseudonym_key_file"), context()
-        ),
-    )
+    asked = read_operation(Export, {"file": "memento.trig", "overwrite": False})
+    found = export_pieces(cast(Export, asked), context())
     response = Response(_send_pieces(found.pieces, waiting_client(request.environ)), mimetype=found.form.media)
     response.headers["Content-Disposition"] = f'attachment; filename="memento{found.form.suffixes[0]}"'
     response.headers["Memento-Format"] = found.form.name
     response.headers["Memento-Statements"] = str(found.statements)
     return response
-
-
-def _read_dates(asked: Parameters) -> Dates:
-    found = asked.read_text("dates") or "keep"
-    if found not in get_args(Dates):
-        raise InputError(f"dates must be one of {', '.join(get_args(Dates))}, not {found[:40]!r}")
-    return cast(Dates, found)
 
 
 def _receive_rdf() -> Response:

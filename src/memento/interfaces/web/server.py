@@ -14,20 +14,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import uvicorn
 from flask import Flask
 
-from memento.access import Tokens, is_loopback
+from memento.access import is_loopback
 from memento.errors import MementoError, SettingsError
 from memento.interfaces.mcp import server as mcp
 from memento.interfaces.proxy.routes import PROXIED
-from memento.interfaces.web.app import create_app, create_bare_app
+from memento.interfaces.web.app import create_app
 from memento.interfaces.web.connection import DEFAULTS, App, Kind, hurry, protocol, thread, waiting_client, watch
+from memento.python import Memento
 from memento.service import Service
-from memento.service.bare import Bare
-from memento.settings import ServerSettings, Settings
+from memento.settings import ServerSettings
 from memento.sparql.jobs import CLIENT
 
 RESERVED_FILES = 256
@@ -78,38 +78,11 @@ class _Answer:
             self._closed()
 
 
-class Served(Protocol):
-    """Something that a process can serve: a memory, or a plain dataset."""
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens of callers from other machines."""
-        ...
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        ...
-
-    def warm_up(self) -> None:
-        """Load everything that the first request would wait for; raises `MementoError`."""
-        ...
-
-    def serve_at(self, address: str) -> None:
-        """Publish the address of this process for other processes."""
-        ...
-
-    def close(self) -> None:
-        """Release the folder."""
-        ...
-
-
-def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(memento: Memento, host: str, port: int, ready: Callable[[str], None]) -> None:
     """
     Answer requests until SIGINT or SIGTERM; the caller closes the memory afterwards.
 
     Args:
-        app: makes the application, which counts its requests.
         port: 0 picks a free one.
         ready: called once, with the address, when the service is warm.
 
@@ -118,14 +91,12 @@ def serve(memento: Served, app: Callable[[Busy], App], host: str, port: int, rea
         MementoError: the embedder cannot be loaded.
     """
     with listening(host, port, has_tokens=bool(memento.tokens.list_issued())) as listener:
-        _serve_on(listener, memento, app, address_of(host, listener.getsockname()[1]), ready)
+        _serve_on(listener, memento, address_of(host, listener.getsockname()[1]), ready)
 
 
-def _serve_on(
-    listener: socket.socket, memento: Served, app: Callable[[Busy], App], address: str, ready: Callable[[str], None]
-) -> None:
+def _serve_on(listener: socket.socket, memento: Memento, address: str, ready: Callable[[str], None]) -> None:
     busy = Busy()
-    server = Server(configuration(app(busy), memento.settings.server))
+    server = Server(configuration(asgi(memento.service, busy), memento.settings.server))
     failures: list[MementoError] = []
 
     def warm_up() -> None:
@@ -194,11 +165,6 @@ def asgi(service: Service, busy: Busy) -> App:
     """Return everything that one port serves as one ASGI application: Flask, with disconnect detection, and MCP."""
     limits = service.settings.server
     return _compose(hurry(mcp.app(service), limits), host(create_app(service), busy, limits))
-
-
-def bare_asgi(bare: Bare, busy: Busy) -> App:
-    """Return the ASGI application of a plain dataset."""
-    return host(create_bare_app(bare), busy, bare.settings.server)
 
 
 def host(app: Flask, busy: Busy, limits: ServerSettings) -> App:

@@ -11,7 +11,7 @@ the Semantic Web, W3C).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
@@ -25,7 +25,6 @@ from markupsafe import Markup, escape
 from memento import ontology
 from memento.errors import InputError, MementoError, NotFound
 from memento.graph.documents import document, serialize_documents
-from memento.interfaces.picture import draw_class, draw_hierarchy
 from memento.iris import IRI, MEM, OWL, Namespace
 from memento.ontology import Term, describe_ontology, load_alignments, load_terms, short
 from memento.sparql.evaluate import GRAPH_FORMATS
@@ -173,6 +172,7 @@ def _send_text(body: str | bytes, media: str) -> Response:
 def describe_page() -> Mapping[str, Any]:
     """Return the variables of the page, the same for every reader."""
     terms = load_terms()
+    tops, below = _build_hierarchy(terms)
     return {
         "title": describe_ontology(_DCTERMS.title),
         "abstract": describe_ontology(_DCTERMS.description),
@@ -183,15 +183,8 @@ def describe_page() -> Mapping[str, Any]:
         "formats": {"Turtle": "ttl", "JSON-LD": "jsonld", "RDF/XML": "rdf", "N-Triples": "nt"},
         "documents": [name for name in DOCUMENTS if name],
         "notes": {heading: [_mark_code(text) for text in texts] for heading, texts in ontology.NOTES.items()},
-        "hierarchy": [Markup(one) for one in draw_hierarchy(terms, _locate_term)],
-        "pictures": {
-            heading: [
-                Markup(drawn)
-                for one in terms
-                if one.heading == heading and (drawn := draw_class(one, terms, _locate_term))
-            ]
-            for heading in dict.fromkeys(one.heading for one in terms)
-        },
+        "tops": tops,
+        "below": below,
         "kinds": {label: [one for one in terms if one.kind == kind] for label, kind in _KINDS.items()},
         "facts_of": _list_facts,
         "link": _link_iri,
@@ -208,6 +201,20 @@ def describe_page() -> Mapping[str, Any]:
         "short": short,
         "mark_code": _mark_code,
     }
+
+
+def _build_hierarchy(terms: Sequence[Term]) -> tuple[list[IRI], dict[IRI, list[IRI]]]:
+    """
+    Return the classes at the top, those of other vocabularies first, and the subclasses of each class.
+
+    A class with two superclasses is below both.
+    """
+    classes = {one.iri: one for one in terms if one.kind == "class"}
+    below: dict[IRI, list[IRI]] = {}
+    for iri, one in classes.items():
+        for parent in one.parents:
+            below.setdefault(parent, []).append(iri)
+    return [*(iri for iri in below if iri not in classes), *(iri for iri in classes if not classes[iri].parents)], below
 
 
 def _list_facts(term: Term) -> dict[str, tuple[IRI, ...]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memento.codec import decode
 from memento.errors import InputError
 from memento.interfaces.cli.base import GROUPS, Chosen, call_operation, common, open_memory, print_answer
-from memento.interfaces.cli.commands import Command, Option
-from memento.interfaces.cli.views import Json, clean, day, dim, show_fields
+from memento.interfaces.cli.commands import Command, Option, options_of
+from memento.interfaces.cli.views import Json, clean, day, dim, rows, show_fields
+from memento.operations.base import raise_if_unknown_field
+from memento.plugins.cases.operations import CompleteCase
 
 if TYPE_CHECKING:
     from memento.plugins.cases.nouns import CaseRow
@@ -21,13 +24,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def show_cases(found: Iterable[Json]) -> str:
-    """Show each case: its date, reward, task and IRI."""
-    lines = [
+show_cases = rows(
+    lambda one: (
         f"{day(one['at'])}  {_number(one['reward']):>5}  {clean(one['task'])}\n                   {dim(one['iri'])}"
-        for one in found
-    ]
-    return "\n".join(lines) or "No cases yet."
+    ),
+    "No cases yet.",
+)
 
 
 def show_case(found: Json) -> str:
@@ -105,18 +107,16 @@ def show_run(answer: Json) -> str:
     return "\n".join([head, *_steps(answer["steps"]), *([answer["case"]] if answer["case"] else [])])
 
 
-def show_runs(found: Iterable[Json]) -> str:
-    """Show each task with its state."""
-    lines = [
-        f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {dim(one['iri'])}" for one in found
-    ]
-    return "\n".join(lines) or "No task is under way."
+show_runs = rows(
+    lambda one: f"{day(one['at'])}  {one['state']:<8}  {clean(one['task'])}\n            {dim(one['iri'])}",
+    "No task is under way.",
+)
 
 
-def show_tools(found: Sequence[Json]) -> str:
-    """Show a line for each tool."""
-    lines = [f"{one['name']}  {dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}" for one in found]
-    return "\n".join(lines) or "No server is configured in [executor]."
+show_tools = rows(
+    lambda one: f"{one['name']}  {dim(one['server'])}  {clean(one['description'].partition(chr(10))[0])}",
+    "No server is configured in [executor].",
+)
 
 
 def show_view(answer: Json) -> str:
@@ -222,10 +222,12 @@ BY_HAND: Mapping[str, str] = {
     "start_case": "cases record",
 }
 
-_outcome = click.option("--outcome", type=click.Choice(["success", "partial", "failure"]), help="How the task ended.")
-_reward = click.option("--reward", type=float, metavar="-0.2…1", help="The reward, instead of an outcome.")
-_score = click.option("--score", type=float, metavar="0…1", help="A judge's score for the result.")
-_efficiency = click.option("--efficiency", type=float, metavar="0…1", help="The share of its cost that it saved.")
+_VERDICT = {
+    "outcome": _ENDED,
+    "reward": Option(metavar="-0.2…1", help="The reward, instead of an outcome."),
+    "efficiency": Option(metavar="0…1"),
+    "score": Option(metavar="0…1"),
+}
 
 
 def case_command(name: str) -> Callable[[F], F]:
@@ -266,11 +268,7 @@ def add_cases(chosen: Chosen, file: Path, domain: str | None) -> None:
 @click.argument("task")
 @click.option("--plan", required=True, help="What was done, as numbered steps.")
 @click.option("--retrieval", metavar="IRI", help="The retrieval that returned cases for it; they share its reward.")
-@click.option("--reason", help="Why the verdict is what it is.")
-@_outcome
-@_reward
-@_score
-@_efficiency
+@options_of(CompleteCase, _VERDICT, left_out={"run", "plan", "tags", "domain"})
 def record_case(
     chosen: Chosen, task: str, plan: str, retrieval: str | None, domain: str | None, **verdict: Any
 ) -> None:
@@ -283,13 +281,14 @@ def record_case(
 
 def _rows(file: Path) -> list[CaseRow]:
     """Return the tasks of a file; raise an `InputError` that names the line."""
-    from memento.plugins.cases.rows import parse_case_row
+    from memento.plugins.cases.nouns import CaseRow
 
     rows: list[CaseRow] = []
     for number, line in enumerate(file.read_bytes().splitlines(), start=1):
         if line.strip():
             try:
-                rows.append(parse_case_row(line))
+                raise_if_unknown_field(decode(dict[str, Any], line), CaseRow)
+                rows.append(decode(CaseRow, line))
             except InputError as error:
                 raise InputError(f"line {number} of {file.name}: {error}") from error
     return rows

@@ -14,13 +14,14 @@ from datetime import datetime
 
 import numpy as np
 
+from memento.archive.case_rows import to_reward
 from memento.archive.cases import drop_traces, embed_tasks, find_look_ups, load_quads, read_cases
 from memento.backends import Backends
 from memento.errors import NotFound
 from memento.graph.mapping import quads, tag_quads
 from memento.graph.runs import StoredRun
 from memento.iris import IRI, MEM, mint, parse_iri, tag_iri, tenant_of
-from memento.model import Action, Case, CaseShown, Change, Node, Quad, Reward, State, Verdict
+from memento.model import Action, Case, CaseShown, Change, Node, Quad, State, Verdict
 from memento.plugins.cases.bank import Entry
 from memento.plugins.cases.credit import compute_reward, reconcile_reward
 from memento.plugins.cases.domain import Domain, Writer
@@ -80,17 +81,7 @@ def make_case_of_run(kept: StoredRun, plan: str, verdict: Verdict, tags: Sequenc
         derived_from=way.derived_from,
         trajectory=way.iri,
     )
-    judged = Reward(
-        iri=mint("reward"),
-        case=case.iri,
-        value=verdict.reward,
-        at=verdict.at,
-        outcome=verdict.outcome,
-        efficiency=verdict.efficiency,
-        score=verdict.score,
-        reason=verdict.reason,
-    )
-    nodes: list[Node] = [case, judged]
+    nodes: list[Node] = [case, to_reward(verdict, mint("reward"), case.iri)]
     if action != way.action:
         nodes.append(Action(iri=action, content=plan))
     written = [quad for node in nodes for quad in quads(node, graph)]

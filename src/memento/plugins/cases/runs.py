@@ -16,7 +16,7 @@ from typing import cast
 from memento.backends import Backends
 from memento.errors import Conflict
 from memento.graph.mapping import quads
-from memento.graph.runs import StoredRun, pack_steps, read_run, to_task_step
+from memento.graph.runs import StoredRun, pack_steps, read_run, to_records, to_task_step
 from memento.iris import IRI, MEM, mint, parse_iri
 from memento.model import (
     Action,
@@ -27,9 +27,7 @@ from memento.model import (
     Quad,
     State,
     StepState,
-    SubtaskRecord,
     TaskStep,
-    ToolRecord,
     Trajectory,
 )
 from memento.plugins.cases.domain import Domain
@@ -86,29 +84,7 @@ def begin_run(task: str, plan: str | None, way: Trajectory, graph: IRI) -> Chang
 def replace_step(kept: StoredRun, step: TaskStep, derived_from: Sequence[IRI], graph: IRI) -> Change:
     """Return the change that writes one step, replacing the one with its number."""
     way = kept.trajectory
-    calls = [
-        ToolRecord(
-            iri=mint("tool-call"),
-            step=place,
-            tool=call.tool,
-            arguments=call.arguments,
-            progress=call.state,
-            result=call.result,
-            at=call.at,
-            took_ms=call.took_ms,
-        )
-        for place, call in enumerate(step.tools)
-    ]
-    record = SubtaskRecord(
-        iri=mint("subtask"),
-        step=step.step,
-        task=step.task,
-        progress=step.state,
-        result=step.result,
-        tool_calls=tuple(call.iri for call in calls),
-        cycle=step.cycle,
-        number=step.id,
-    )
+    record, calls = to_records(step, lambda kind, *place: mint(kind))
     new: list[Node] = [record, *calls]
     adds = [quad for one in new for quad in quads(one, graph)]
     adds.append((way.iri, MEM.hasSubtask, record.iri, graph))

@@ -128,7 +128,7 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
 
     Raises:
         SettingsError: there is no key, or it is too short.
-        InputError: the folder is encrypted already, has a dataset of `serve --bare`, or has a damaged backup.
+        InputError: the folder is encrypted already, has a plain dataset beside the memory, or has a damaged backup.
         FolderInUse: a process has it open.
     """
     with _acquire(path, "memento store encrypt") as datadir:
@@ -138,8 +138,8 @@ def encrypt_folder(path: Path, options: EncryptionSettings) -> Converted:
             raise InputError(f"{datadir.path} is encrypted already: `memento store reencrypt` changes its key")
         if not key:
             unlock(datadir, key, required=True)
-        if datadir.bare.is_dir() and any(datadir.bare.iterdir()):
-            raise InputError(f"{datadir.bare} has a plain dataset, which cannot be encrypted: move it away first")
+        if (bare := datadir.path / "bare").is_dir() and any(bare.iterdir()):
+            raise InputError(f"{bare} has a plain dataset, which cannot be encrypted: move it away first")
         for backup in _backups(datadir):
             verify_backup(backup)
         _finish_plain(datadir)

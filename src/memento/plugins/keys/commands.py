@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,18 +84,15 @@ def show_direct_recall(answer: Json) -> str:
     return "\n".join(lines) or "Nothing relevant comes to mind."
 
 
-def show_memory_rows(rows: Iterable[Json]) -> str:
-    """Show a line for each memory, and one for its keys."""
-    lines = [
+show_memory_rows = views.rows(
+    lambda one: (
         f"{day(one['created_at'])}  {clean(one['content'])}\n            {dim(', '.join(map(clean, one['keys'])))}"
-        for one in rows
-    ]
-    return "\n".join(lines) or "Nothing here yet."
+    ),
+    "Nothing here yet.",
+)
 
 
-def show_turns(rows: Sequence[Json]) -> str:
-    """Show a line for each turn."""
-    return "\n".join(f"{one['turn']:>3}  {clean(one['role'])}: {clean(one['content'])}" for one in rows) or "Nothing."
+show_turns = views.rows(lambda one: f"{one['turn']:>3}  {clean(one['role'])}: {clean(one['content'])}", "Nothing.")
 
 
 def _key_name(one: Json) -> str:

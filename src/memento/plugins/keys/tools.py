@@ -149,17 +149,6 @@ class RememberArguments(Arguments, frozen=True, kw_only=True):
     namespace: Namespace = None
 
 
-class BatchItem(Arguments, frozen=True, kw_only=True):
-    """One text of a batch; the fields are those of remember."""
-
-    content: str
-    keys: list[str] | str
-    key_types: dict[str, KeyType] | None = None
-    ttl_seconds: float | None = None
-    related_to: list[str] | None = None
-    source: dict[str, str] | None = None
-
-
 class BatchArguments(Arguments, frozen=True, kw_only=True):
     items: Annotated[
         list[Any],  # each item is parsed on its own, so that a wrong one does not affect the others
@@ -210,7 +199,7 @@ def _read_item(given: object) -> Any:
     if not isinstance(given, dict):
         return InputError("an item must be an object with content and keys")
     try:
-        return _item(decode(BatchItem, given, lax=True))
+        return _item(decode(RememberArguments, given, lax=True))
     except InputError as error:
         return error
 
@@ -254,7 +243,7 @@ def forget(reach: Reach, asked: ForgetArguments) -> Told | Ask:
     return Told(answer=Removed(hidden=True, memories=gone.memories, erased=gone.erased, still_told=gone.still_told))
 
 
-def _item(asked: RememberArguments | BatchItem) -> ToRemember:
+def _item(asked: RememberArguments) -> ToRemember:
     source = asked.source or {}
     return ToRemember(
         content=asked.content,

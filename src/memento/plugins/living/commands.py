@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -25,20 +25,14 @@ def show_path(path: Json) -> str:
     return begin + "".join(f"\n  {clean(relation)} ({weight:.2f}) → {text}" for relation, weight, text in links)
 
 
-def show_active(one: Json) -> str:
-    """Show a memory and its activation."""
-    return f"{one['activation']:.2f}  {clean(one['content'])}  " + click.style(one["memory"], dim=True)
+show_active = views.rows(lambda one: f"{one['activation']:.2f}  {clean(one['content'])}  {dim(one['memory'])}", "")
 
 
-def show_fading(rows: Iterable[Json]) -> str:
-    """Show the memories that fade: the day of the archive, the energy, the text and the IRI."""
-    lines = [
-        f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {dim(one['iri'])}"
-        for one in rows
-    ]
-    if not lines:
-        return "No memory fades."
-    return "\n".join([*lines, dim("`memento mark IRI --importance 1` keeps one for ever.")])
+show_fading = views.rows(
+    lambda one: f"{day(one['archived_on'])}  energy {one['energy']:.2f}  {clean(one['content'])}  {dim(one['iri'])}",
+    "No memory fades.",
+    dim("`memento mark IRI --importance 1` keeps one for ever."),
+)
 
 
 def show_archived(answer: Json) -> str:
@@ -73,7 +67,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "activate": Command(
         path="living activate",
-        view=lambda answer: "\n".join(map(show_active, answer)),
+        view=show_active,
         places={"seeds": "MEMORY..."},
     ),
     "decay": Command(

@@ -13,6 +13,7 @@ from memento.iris import IRI, MEM, TYPE, parse_iri, policy_iri
 from memento.model import Association, Change, Fading, Listed, Scope
 from memento.model import Strength as Numbers
 from memento.operations import Operation
+from memento.operations.care import Export
 from memento.plugins.living import activation, operations
 from memento.plugins.living import strength as strengths
 from memento.plugins.living.nouns import Activated, Archived, Evaluated, FadingMemory, Followed, Item
@@ -205,7 +206,7 @@ def _host(operation: Operation[Any], context: Context) -> Host:
         namespace=namespace,
         options=context.settings.of(SexprSettings),
         count_current=count_current,
-        export=lambda only: export_pieces("nquads", context, namespace=namespace if only else None).pieces,
+        export=lambda only: export_pieces(Export("-", "nquads", namespace=namespace if only else None), context).pieces,
         load=lambda document: take_in(document, "the expression", "nquads", context, namespace=None),
     )
 

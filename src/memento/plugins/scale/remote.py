@@ -65,7 +65,7 @@ _QUIET = {
     MEM.successCount,
     MEM.failureCount,
 }
-"""Predicates that the use of memories changes, and those of the answers of pages."""
+"""Predicates that the use of memories changes, and those of stored profiles."""
 
 LOOK_S = 5.0
 """Seconds that a request waits to hear from the store whether another node has written."""

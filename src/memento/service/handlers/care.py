@@ -41,7 +41,7 @@ from memento.archive.exchange import (
 )
 from memento.archive.files import open_document, raise_if_exists, save_document
 from memento.archive.okf import read_folder, read_statements, save_bundle
-from memento.archive.tables import NOT_GUARANTEED, OKF, Anonymity, Dates, TableForm, find_form, write_statements
+from memento.archive.tables import NOT_GUARANTEED, OKF, Anonymity, TableForm, find_form, write_statements
 from memento.archive.upgrade import (
     Migration,
     choose_target,
@@ -65,7 +65,6 @@ from memento.model import (
     Compacted,
     Difference,
     Exported,
-    Filter,
     Merged,
     Migrated,
     Restored,
@@ -99,16 +98,7 @@ def export(operation: operations.Export, context: Context) -> Exported:
     is_bundle = operation.form == OKF.name
     if not is_bundle:
         raise_if_exists(Path(file), overwrite=operation.overwrite)
-    document = export_pieces(
-        operation.form or file,
-        context,
-        vectors=operation.vectors,
-        audit=operation.audit,
-        past=operation.past,
-        namespace=operation.namespace,
-        only=context.read_filter(operation),
-        anonymity=choose_anonymity(operation.anonymise, operation.dates, operation.pseudonym_key_file, context),
-    )
+    document = export_pieces(operation, context)
     if is_bundle:
         return save_bundle(document.pieces, Path(file), document.statements, overwrite=operation.overwrite)
     return save_document(
@@ -121,7 +111,36 @@ def export(operation: operations.Export, context: Context) -> Exported:
     )
 
 
-def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, context: Context) -> Anonymity | None:
+def export_pieces(operation: operations.Export, context: Context) -> ExportDocument:
+    """
+    Return an export in pieces; writes after this call are not in it. The file of the operation only names the format.
+
+    Raises:
+        MementoError: as `Export`.
+    """
+    scope, namespace = context.scope(operation.namespace), operation.namespace
+    only, anonymity = context.read_filter(operation), _choose_anonymity(operation, context)
+    if operation.audit:
+        context.access.needs("admin")
+    chosen = find_form(operation.form or str(operation.file))
+    if not isinstance(chosen, TableForm) or anonymity:  # other tables contain no cases
+        _note_cases(scope, namespace, context)
+    with context.service.writing:
+        return export_document(
+            chosen,
+            scope,
+            context.access,
+            context.stores,
+            only=namespace,
+            vectors=operation.vectors,
+            audit=operation.audit,
+            past=operation.past,
+            wanted=only,
+            anonymity=anonymity,
+        )
+
+
+def _choose_anonymity(operation: operations.Export, context: Context) -> Anonymity | None:
     """
     Return how to anonymise an export, and add a notice of what this does not promise; None if the export is not anonymised.
 
@@ -129,7 +148,8 @@ def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, contex
         InputError: a key or a choice of dates is given without anonymisation, or the key cannot be read.
         Forbidden: the caller names a file and is not at this machine.
     """
-    if not on:
+    key_file, dates = operation.pseudonym_key_file, operation.dates
+    if not operation.anonymise:
         if key_file is not None or dates != "keep":
             raise InputError(
                 "dates and pseudonym_key_file apply only to an anonymised export: add anonymise=true (`--anonymise`)"
@@ -148,46 +168,6 @@ def choose_anonymity(on: bool, dates: Dates, key_file: Path | str | None, contex
     if len(key) < _KEY_BYTES:
         raise InputError(f"the key for pseudonyms must have at least {_KEY_BYTES} bytes, not {len(key)}")
     return Anonymity(key, dates)
-
-
-def export_pieces(
-    form: str,
-    context: Context,
-    *,
-    vectors: bool = False,
-    audit: bool = False,
-    past: bool = False,
-    namespace: str | None,
-    only: Filter | None = None,
-    anonymity: Anonymity | None = None,
-) -> ExportDocument:
-    """
-    Return an export in pieces; writes after this call are not in it.
-
-    Args:
-        form: the name of a format, or a file name.
-        only: the filter of the memories; None for all.
-        anonymity: the result of `choose_anonymity`.
-    """
-    scope = context.scope(namespace)
-    if audit:
-        context.access.needs("admin")
-    chosen = find_form(form)
-    if not isinstance(chosen, TableForm) or anonymity:  # other tables contain no cases
-        _note_cases(scope, namespace, context)
-    with context.service.writing:
-        return export_document(
-            chosen,
-            scope,
-            context.access,
-            context.stores,
-            only=namespace,
-            vectors=vectors,
-            audit=audit,
-            past=past,
-            wanted=only,
-            anonymity=anonymity,
-        )
 
 
 def _note_cases(scope: Scope, namespace: str | None, context: Context) -> None:

@@ -6,7 +6,7 @@ import io
 import logging
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from memento.errors import InputError
@@ -20,14 +20,14 @@ from memento.operations.recall import Recall
 from memento.retrieval import pipeline
 from memento.retrieval.likeness import build_table, build_table_of
 from memento.service.context import Context, handles
-from memento.service.graphs import GraphCall, Graphs
 from memento.service.handlers.care import back_up
 from memento.service.handlers.recall import prepare
+from memento.sparql.description import describe_dataset, describe_service
 from memento.sparql.effects import GraphsAfter, judge_effect
-from memento.sparql.jobs import Answer
+from memento.sparql.jobs import Answer, WaitingClient
 from memento.sparql.prepare import QueryRequest, prepare_query
 from memento.sparql.rewrite import SERVICES, MemoryAccess, SearchBlock
-from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, is_absolute
+from memento.sparql.update import GraphStore, SentDocument, Using, WriteRequest, is_absolute, resolve_target
 from memento.time import now
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,20 @@ _READS = re.compile("where|copy|move|add", re.IGNORECASE)
 """Words that an update with a reading pattern contains, and some others too."""
 
 
-class TenantGraphs(Graphs):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCall:
+    """
+    The options of a request: its namespace, the base IRI of a write, the timeout in seconds, and the client, whose disconnect ends
+    a query.
+    """
+
+    namespace: str | None
+    base: str | None = None
+    timeout_s: float | None = None
+    waiting: WaitingClient | None = None
+
+
+class Graphs:
     """
     The graphs of one caller's tenant: memories, free graphs and inferred triples.
 
@@ -45,11 +58,19 @@ class TenantGraphs(Graphs):
     """
 
     def __init__(self, context: Context) -> None:
-        super().__init__(context.service.statistics, context.access.caller, may_write=context.access.may("write"))
         self._context = context
+        self._statistics = context.service.statistics
+        self.caller = context.access.caller
+        """The caller whose share of the workers a query uses."""
+        self.may_write = context.access.may("write")
+        """Whether the caller may write at all."""
 
     def answer_query(self, query: QueryRequest, call: GraphCall) -> Answer:
-        """Run a query with the services that query the memory."""
+        """
+        Run a query with the services that query the memory; return the answer as it arrives.
+
+        A later failure is raised by the chunks.
+        """
         context, service = self._context, self._context.service
         scope = context.scope(call.namespace)
         sparql, limits = service.endpoints.answer_services(query.sparql, context.settings.limits, others=SERVICES)
@@ -66,7 +87,7 @@ class TenantGraphs(Graphs):
         is_reading = _READS.search(sparql) is not None
         if is_reading:
             self._refresh_inferences(self.dataset(call.namespace, "read").named or (), call.namespace)
-        changed = super().update(sparql, using, call)
+        changed = self.store.commit_update(sparql, self.write_request(call), using)
         if is_reading:
             self._note_cases(self.dataset(call.namespace, "write").named or ())
         return changed
@@ -74,9 +95,46 @@ class TenantGraphs(Graphs):
     def read_graph(self, graph: str | None, call: GraphCall, *, accept: str = "") -> Answer:
         """Read all triples of a graph as they arrive."""
         self._refresh_inferences([graph or ""], call.namespace)
-        answer = super().read_graph(graph, call, accept=accept)
+        dataset = self.dataset(call.namespace, "read")
+        answer = self.store.read_graph(graph, dataset, accept=accept, caller=self.caller, waiting=call.waiting)
         self._note_cases([graph or ""])
         return answer
+
+    def upload(
+        self, documents: Sequence[SentDocument], graph: str | None, call: GraphCall, *, replaces: bool
+    ) -> Changed:
+        """Put several documents into one graph."""
+        request = self.write_request(call)
+        return self.store.upload(
+            documents, resolve_target(graph, request.dataset, empties=replaces), request, replaces=replaces
+        )
+
+    def patch(self, sparql: str, graph: str | None, call: GraphCall) -> Changed:
+        """Run an update that reads and writes one graph only."""
+        return self.store.patch(sparql, graph, self.write_request(call))
+
+    def drop_graph(self, graph: str | None, call: GraphCall) -> Changed:
+        """Remove a graph."""
+        request = self.write_request(call)
+        return self.store.drop(resolve_target(graph, request.dataset, empties=True), request)
+
+    def description(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
+        """
+        Describe the SPARQL service at an address and what the caller may use of it; return the document and its media type.
+
+        Raises:
+            NotAcceptable: no offered media type fits.
+        """
+        dataset = self.dataset(namespace, "read")
+        counts = self._statistics.count_statements(dataset, self.store.writes, self.caller)
+        return describe_service(endpoint, dataset, counts, accept, may_write=self.may_write)
+
+    def void(self, endpoint: str, *, accept: str = "", namespace: str | None) -> tuple[bytes, str]:
+        """Return the size of the graphs that the caller sees; as `description`."""
+        dataset = self.dataset(namespace, "read")
+        return describe_dataset(
+            endpoint, self._statistics.count_statements(dataset, self.store.writes, self.caller), accept
+        )
 
     def _refresh_inferences(self, graphs: Iterable[str], namespace: str | None) -> None:
         """Update the inferred triples if they are among the graphs to be read: they may depend on a write of a moment ago."""
@@ -91,11 +149,16 @@ class TenantGraphs(Graphs):
             self._context.service.case_reads.note_read(access.name, access.tenant, digest, cases, now())
 
     def named_graph(self, name: str, address: str) -> str:
-        """Return the graph that the name at the end of an address means: an IRI itself, or the name of a free graph."""
+        """
+        Return the graph that the end of an address of the graph store means: an IRI itself, or the name of a free graph.
+
+        Args:
+            address: the whole address, without parameters.
+        """
         return name if is_absolute(name) else data_iri(self._context.access.tenant, name)
 
     def fresh_graph(self, address: str) -> str:
-        """Return a name for an unnamed graph."""
+        """Return a name for an unnamed graph; `address` is that of the graph store."""
         return data_iri(self._context.access.tenant, mint("graph").rpartition(":")[2])
 
     @property
@@ -105,7 +168,7 @@ class TenantGraphs(Graphs):
         return GraphStore(service.stores.graph, service.workers, service.settings.limits, service.writing)
 
     def dataset(self, namespace: str | None, right: Literal["read", "write"]) -> Dataset:
-        """Return the graphs that the caller reads and writes by SPARQL."""
+        """Return the graphs that the caller reads and writes by SPARQL; raise `Forbidden` without that right."""
         scope = self._context.scope(namespace, right)
         visible = self._context.visible_graphs(scope)
         return Dataset(
@@ -119,7 +182,7 @@ class TenantGraphs(Graphs):
         )
 
     def write_request(self, call: GraphCall) -> WriteRequest:
-        """Return the graphs that the caller may write, and how to commit."""
+        """Return the graphs that the caller may write, and how to commit; raise `Forbidden` without the right to write."""
         dataset = self.dataset(call.namespace, "write")
         return WriteRequest(
             dataset=dataset,
@@ -184,7 +247,7 @@ def query(operation: operations.Query, context: Context) -> tuple[bytes, str]:
         named_graphs=tuple(operation.named_graphs) if operation.named_graphs else None,
     )
     call = GraphCall(namespace=operation.namespace, timeout_s=operation.timeout_s)
-    return read_whole(TenantGraphs(context).answer_query(question, call))
+    return read_whole(Graphs(context).answer_query(question, call))
 
 
 @handles(operations.Update)
@@ -192,14 +255,14 @@ def update(operation: operations.Update, context: Context) -> Changed:
     """Run an update."""
     using = Using(default=tuple(operation.using_graphs or ()), named=tuple(operation.using_named_graphs or ()))
     call = GraphCall(namespace=operation.namespace, timeout_s=operation.timeout_s)
-    return TenantGraphs(context).update(operation.sparql, using, call)
+    return Graphs(context).update(operation.sparql, using, call)
 
 
 @handles(operations.GetGraph)
 def get_graph(operation: operations.GetGraph, context: Context) -> tuple[bytes, str]:
     """Read a graph to its end."""
     call = GraphCall(namespace=operation.namespace)
-    return read_whole(TenantGraphs(context).read_graph(operation.graph, call, accept=operation.accept))
+    return read_whole(Graphs(context).read_graph(operation.graph, call, accept=operation.accept))
 
 
 @handles(operations.PutGraph)
@@ -217,13 +280,13 @@ def post_graph(operation: operations.PostGraph, context: Context) -> Changed:
 @handles(operations.PatchGraph)
 def patch_graph(operation: operations.PatchGraph, context: Context) -> Changed:
     """Run an update in one graph."""
-    return TenantGraphs(context).patch(operation.sparql, operation.graph, GraphCall(namespace=operation.namespace))
+    return Graphs(context).patch(operation.sparql, operation.graph, GraphCall(namespace=operation.namespace))
 
 
 @handles(operations.DeleteGraph)
 def delete_graph(operation: operations.DeleteGraph, context: Context) -> Changed:
     """Remove a graph."""
-    return TenantGraphs(context).drop_graph(operation.graph, GraphCall(namespace=operation.namespace))
+    return Graphs(context).drop_graph(operation.graph, GraphCall(namespace=operation.namespace))
 
 
 def read_whole(answer: Answer) -> tuple[bytes, str]:
@@ -237,7 +300,7 @@ def read_whole(answer: Answer) -> tuple[bytes, str]:
 def _upload(operation: operations.PutGraph | operations.PostGraph, context: Context, *, replaces: bool) -> Changed:
     documents: Sequence[SentDocument] = [SentDocument(content=io.BytesIO(operation.document), media=operation.media)]
     call = GraphCall(namespace=operation.namespace)
-    return TenantGraphs(context).upload(documents, operation.graph, call, replaces=replaces)
+    return Graphs(context).upload(documents, operation.graph, call, replaces=replaces)
 
 
 def _memory_in_query(scope: Scope, context: Context) -> MemoryAccess:

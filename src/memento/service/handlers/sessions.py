@@ -1,25 +1,21 @@
-"""Answer the operations on sessions, profiles and standing pages, and questions that a model answers from memories."""
+"""Answer the operations on sessions and profiles, and questions that a model answers from memories."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from memento import assets
-from memento.access import Access
 from memento.consolidation.amend import settle_dispute
-from memento.errors import GraphError, InputError, ModelError, NotFound
-from memento.iris import IRI, MEM, named_iri, parse_graph_name
+from memento.errors import InputError, ModelError, NotFound
+from memento.iris import IRI, MEM
 from memento.llm import Chat, Prompt, chats_of
-from memento.model import Page, Preview, Profile, Recalled, Replied, Scope, SessionBundle, SessionSummary
+from memento.model import Preview, Profile, Replied, Scope, SessionBundle, SessionSummary
 from memento.operations import find_operation
 from memento.operations import sessions as operations
-from memento.operations.graphs import Query
 from memento.operations.recall import Recall
 from memento.overview import (
     MOST_CHARS,
@@ -31,8 +27,7 @@ from memento.overview import (
 from memento.rank import MIDDLING, age_importance
 from memento.retrieval.render import as_list
 from memento.search.nodes import walk_memories
-from memento.service.context import Context, Service, find_handler, handles
-from memento.service.handlers import graphs
+from memento.service.context import Context, find_handler, handles
 from memento.service.handlers.recall import peek
 from memento.service.handlers.recall import recall as recall_memories
 from memento.strength import importances
@@ -188,95 +183,6 @@ def profile(operation: operations.Profile, context: Context) -> Profile:
         return profiles.get_profile(scope)
     is_writer = context.access.may("write") and not context.service.degraded and not context.stores.graph.failure
     return profiles.regenerate(scope, writes=is_writer)
-
-
-@handles(operations.SetPage)
-def set_page(operation: operations.SetPage, context: Context) -> Page:
-    """Store a standing page."""
-    context.require_text(operation.name, "name")
-    if len(operation.name) > 200:
-        raise InputError(f"name must have at most 200 characters, not {len(operation.name)}")
-    if (operation.query is None) == (operation.question is None):
-        raise InputError("a page has a query or a question: give one of them")
-    if operation.query is None:
-        context.require_text(operation.question, "question")
-    else:
-        context.require_text(operation.query, "query")
-    scope = context.scope(operation.namespace, "write")
-    page = Page(
-        iri=named_iri("page", scope.graph, operation.name),
-        name=operation.name,
-        query=operation.query,
-        question=operation.question,
-    )
-    return context.service.pages.declare(page, scope)
-
-
-@handles(operations.Pages)
-def list_pages(operation: operations.Pages, context: Context) -> tuple[Page, ...]:
-    """List the pages."""
-    return context.service.pages.list_pages(context.scope(operation.namespace))
-
-
-@handles(operations.ReadPage)
-def read_page(operation: operations.ReadPage, context: Context) -> Page:
-    """Return a page with its answer."""
-    return context.service.pages.read_page(operation.name, context.scope(operation.namespace))
-
-
-@handles(operations.RemovePage)
-def remove_page(operation: operations.RemovePage, context: Context) -> Page:
-    """Remove a page."""
-    return context.service.pages.remove(operation.name, context.scope(operation.namespace, "write"))
-
-
-_PAGE_S = 2.0
-"""Timeout of the query of a page in seconds."""
-_PAGE_ROWS, _PAGE_CHARS = 200, 16_000
-_PAGE_MEMORIES = 20
-_ACCEPT = "application/sparql-results+json, text/turtle;q=0.9"
-
-
-def render_page(service: Service, graph: IRI, page: Page) -> str:
-    """
-    Answer a page as a reader of its namespace alone, as Markdown of at most 16,000 characters.
-
-    Raises:
-        MementoError: the query is refused or takes too long.
-    """
-    place = parse_graph_name(graph)
-    if place is None or not place.name:
-        raise GraphError(f"{graph} is not a graph of memories")
-    context = service.context(Access(tenant=place.tenant, namespaces=(place.name,), right="read", name="page"))
-    if page.query is None:
-        asked = Recall(page.question or "", k=_PAGE_MEMORIES, namespace=place.name)
-        found = peek(asked, context)
-        text = "\n".join(_write_memory(one) for one in found.memories) or "No memory answers this."
-    else:
-        asked_query = Query(page.query, accept=_ACCEPT, timeout_s=_PAGE_S, namespace=place.name)
-        body, media = graphs.query(asked_query, context)
-        text = _write_rows(json.loads(body)) if "json" in media else f"```turtle\n{body.decode()}\n```"
-    return text if len(text) <= _PAGE_CHARS else f"{text[:_PAGE_CHARS].rpartition(chr(10))[0]}\n\n(cut here)"
-
-
-def _write_memory(one: Recalled) -> str:
-    since = f" (since {one.valid_at.date()})" if one.valid_at else ""
-    return f"- {' '.join(one.content.split())}{since}"
-
-
-def _write_rows(found: dict[str, Any]) -> str:
-    """Write the answer of a SELECT as a table, and the answer of an ASK as a word."""
-    if "boolean" in found:
-        return "Yes." if found["boolean"] else "No."
-    names, rows = found["head"]["vars"], found["results"]["bindings"]
-    if not rows:
-        return "No rows."
-    lines = [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
-    for row in rows[:_PAGE_ROWS]:
-        cells = (" ".join(row[name]["value"].split()).replace("|", "\\|") if name in row else "" for name in names)
-        lines.append(f"| {' | '.join(cells)} |")
-    more = len(rows) - _PAGE_ROWS
-    return "\n".join([*lines, "", f"and {more:,} more rows"] if more > 0 else lines)
 
 
 @handles(operations.Ask)

@@ -1,4 +1,4 @@
-"""Updates and whole graphs of a plain dataset over HTTP: any graph, the default graph too, blank nodes and all."""
+"""Queries, updates and whole graphs of a plain dataset over HTTP: any graph, the default graph too, blank nodes and all."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from memento.datadir import DataFolder
-from memento.interfaces.web.app import create_bare_app
-from memento.service.bare import Bare
+from dataset import create_dataset_app, open_dataset
 from memento.settings import Settings
 
 HERE = "http://localhost/sparql"
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with (
-        Bare(DataFolder(tmp_path_factory.mktemp("bare")), Settings()) as opened,
-        create_bare_app(opened).test_client() as web,
+        open_dataset(tmp_path_factory.mktemp("dataset"), Settings()) as opened,
+        create_dataset_app(opened).test_client() as web,
     ):
         yield web
 
 
 @pytest.fixture
-def web(bare: Any) -> Any:
-    update(bare, "DROP ALL")
-    return bare
+def web(dataset: Any) -> Any:
+    update(dataset, "DROP ALL")
+    return dataset
 
 
 def update(web: Any, sparql: str, **more: Any) -> Any:
@@ -43,6 +41,38 @@ def everything(web: Any) -> set[str]:
     dataset = ox.Dataset(ox.parse(found, ox.RdfFormat.N_QUADS))
     dataset.canonicalize(ox.CanonicalizationAlgorithm.UNSTABLE)
     return set(map(str, dataset))
+
+
+def rows(web: Any, sparql: str, **dataset: str) -> list[str]:
+    answer = web.get("/sparql", query_string={"query": sparql, **dataset}, headers={"Accept": "text/csv"})
+    assert answer.status_code == 200, answer.text
+    return str(answer.text).split("\r\n")[1:-1]
+
+
+def test_a_query_chooses_its_dataset_as_the_standard_has_it(web: Any) -> None:
+    update(web, "INSERT DATA { GRAPH <urn:a> { <urn:s> <urn:p> 'in a graph of any name' } }")
+    select = "SELECT ?g ?o {} {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }}"
+
+    assert rows(web, select.format("")) == ["urn:a,in a graph of any name"]
+    assert rows(web, select.format("FROM <urn:a>")) == [",in a graph of any name"]
+    assert rows(web, select.format("FROM NAMED <urn:b>")) == []
+    assert rows(web, select.format("FROM <urn:b>"), **{"default-graph-uri": "urn:a"}) == [",in a graph of any name"]
+
+
+def test_the_guard_stands_before_it_too(web: Any) -> None:
+    reached = web.get("/sparql", query_string={"query": "ASK { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }"})
+    written = web.post("/sparql", data={"query": "CLEAR ALL"})
+
+    assert (reached.status_code, written.status_code) == (403, 403)
+
+
+def test_nobody_else_gets_in(web: Any) -> None:
+    elsewhere = web.get("/sparql?query=ASK{}", environ_base={"REMOTE_ADDR": "10.0.0.7"})
+    rebound = web.get("/sparql?query=ASK{}", headers={"Host": "rebound.example"})
+    page = web.post("/sparql", data={"query": "ASK {}"}, headers={"Origin": "https://evil.example"})
+    namespace = web.get("/sparql?query=ASK{}&namespace=work")
+
+    assert (elsewhere.status_code, rebound.status_code, page.status_code, namespace.status_code) == (401, 403, 403, 400)
 
 
 def test_the_default_graph_and_any_other_are_written(web: Any) -> None:
@@ -105,7 +135,7 @@ def test_a_graph_is_its_address_and_a_new_one_gets_one(web: Any) -> None:
 
 def test_what_is_not_a_namespace_is_refused_and_what_is_written_is_there_after_a_restart(tmp_path: Path) -> None:
     for expected in (0, 1):
-        with Bare(DataFolder(tmp_path), Settings()) as opened, create_bare_app(opened).test_client() as web:
+        with open_dataset(tmp_path, Settings()) as opened, create_dataset_app(opened).test_client() as web:
             assert len(everything(web)) == expected
             assert update(web, "INSERT DATA { <urn:a> <urn:b> 1 }", query_string={"namespace": "x"}).status_code == 400
             assert update(web, "INSERT DATA { <urn:a> <urn:b> 1 }").json["added"] == 1 - expected
