@@ -39,7 +39,6 @@ from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.grains import list_grains
 from memento.search.indexes import Indexes, split_memory
-from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
 from memento.search.nodes import Record
 from memento.search.vectors import (
@@ -139,19 +138,11 @@ class Backends:
             EmbeddingError: the additions cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
-        with self.indexes.pool():
+        with self.indexes.opened():
             self._commit(change, scope)
 
     def _commit(self, change: Change, scope: Scope) -> None:
-        texts = [
-            str(value) for _, predicate, value, _ in change.adds if predicate in (MEM.content, MEM.title, MEM.name)
-        ]
-        self.indexes.bring(
-            scope.readable, texts=texts, iris=list(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
-        )
-        change += find_mentions(change, self.indexes)
-        made = self.indexes.find_made(change, scope.readable)
-        vectors = self.indexes.anticipate(change)
+        change, made, vectors = self.indexes.prepare(change, scope.readable)
         self.apply(change)
         # No index contains nodes of other graphs, such as provenance.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
@@ -206,7 +197,7 @@ class Backends:
         Raises:
             GraphError: the store refused; nothing was written.
         """
-        with self.indexes.pool():
+        with self.indexes.opened():
             self._reinforce(change, memories, done)
 
     def _reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
@@ -229,7 +220,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.apply(change)
-        with self.indexes.pool():
+        with self.indexes.opened():
             self.indexes.reschedule(memories, graph)
         self.note_indexed()
 
@@ -250,7 +241,7 @@ class Backends:
             cache.discard(self.datadir.indexes, self.indexes)  # an update of the saved indexes would only add to them
         self.graph.apply_delta(delta, touched)
         for begin in range(0, len(touched), _PORTION):
-            with self.indexes.pool():
+            with self.indexes.opened():
                 self.indexes.revise(touched[begin : begin + _PORTION], graphs)
         self._follow_grains(())
         self.note_indexed()
@@ -334,9 +325,22 @@ class Backends:
     def refresh(self) -> None:
         """Drop what is remembered of a store that others write too, if they have; called before each operation."""
 
-    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
-        """Do an operation; where others write too, once more if one of them was first."""
-        return call()
+    def run(
+        self,
+        call: Callable[[], T],
+        *,
+        is_read: bool = False,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+    ) -> T:
+        """
+        Do an operation; where others write too, once more if one of them was first.
+
+        Args:
+            graphs, notices: as in `Indexes.opened`.
+        """
+        with self.indexes.opened(graphs, notices, joins=is_read):
+            return call()
 
     def measure_store(self) -> dict[str, float | str]:
         """Return what `/health` tells of the store; raise `GraphError` if it does not answer."""

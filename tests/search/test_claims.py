@@ -139,11 +139,11 @@ def test_an_index_that_holds_a_part_brings_the_claims_of_its_memories(tmp_path: 
             memento.note(text, at=at(day))
         graphs = memento.context.scope(None).memory_graphs
         indexes = memento.service.stores.indexes
-        with indexes.pool():
+        with indexes.opened():
             indexes.bring(graphs, texts=["How much is my rent?"])
             known = [one for one in indexes[Claims].of_owner(USER) if one.relation == "rent"]
             assert [(one.value, one.until < float("inf")) for one in known] == [("700", True), ("800", False)]
-        with indexes.pool():
+        with indexes.opened():
             indexes.bring(graphs, keys=["slot:sister"])
             assert [one.value for one in indexes[Claims].of_owner(USER) if one.relation == "sister"] == ["Leila Haddad"]
         found = memento.recall("How much is my rent?", explain=True, gate=False).memories[0]

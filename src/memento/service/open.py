@@ -132,7 +132,7 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
     if removed := remove_half_rivalries(service.stores.graph):
         logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
-        with service.stores.indexes.pool():
+        with service.stores.indexes.opened():
             write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
     except (InputError, Damaged) as error:
         logger.warning("folder.not-upgraded", extra={"error": str(error)})

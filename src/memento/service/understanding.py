@@ -243,7 +243,7 @@ def consolidate(
         ShapeViolation: the result violates a shape; nothing was written.
     """
     extraction = extraction or (None if batch else _read_ahead(task, agents, service))
-    with service.understanding.take(is_short=_is_short(task)), service.stores.indexes.pool():
+    with service.understanding.take(is_short=_is_short(task)):
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)

@@ -88,7 +88,7 @@ def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path,
 def masked_vectors(memento: Memento) -> dict[str, list[float]]:
     """The masked vector of each memory, by its content."""
     indexes = memento.service.stores.indexes
-    with indexes.pool():
+    with indexes.opened():
         indexes.bring([graph_iri("local", "main")], texts=NOTES)
         assert not indexes.grains.pending
         ids = {row.content: indexes.nodes.find(row.iri) for row in memento.list(limit=100)}
@@ -121,9 +121,12 @@ def test_what_asks_for_a_whole_namespace_without_bringing_anything_in_is_refused
 ) -> None:
     _, pooled, _ = told
     indexes, graphs = pooled.service.stores.indexes, pooled.context.scope(None).memory_graphs
-    with indexes.whole(lambda: graphs), pytest.raises(InputError, match=r"raise index\.whole .* index\.kind = 'faiss'"):
+    with (
+        indexes.opened(lambda: graphs),
+        pytest.raises(InputError, match=r"raise index\.whole .* index\.kind = 'faiss'"),
+    ):
         len(indexes.nodes)
-    with indexes.whole(lambda: graphs):
+    with indexes.opened(lambda: graphs):
         assert not indexes.has_whole(graphs)
         indexes.bring(graphs, texts=["Who moved to Lisbon?"])
         assert len(indexes.nodes)
@@ -214,8 +217,8 @@ def test_a_question_right_after_a_write_sees_it(tmp_path: Path) -> None:
 def test_a_pool_ends_with_its_operation(tmp_path: Path) -> None:
     made: list[weakref.ref[PooledIndexes]] = []
 
-    def create(pools: Pools) -> PooledIndexes:
-        made.append(weakref.ref(built := created(pools)))
+    def create(pools: Pools, *graphs: Any) -> PooledIndexes:
+        made.append(weakref.ref(built := created(pools, *graphs)))
         return built
 
     created = Pools._create

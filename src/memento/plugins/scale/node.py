@@ -101,7 +101,14 @@ class Node(Backends):
     def make_lock(self) -> AbstractContextManager[object]:
         return _WriteLock(self)
 
-    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
+    def run(
+        self,
+        call: Callable[[], T],
+        *,
+        is_read: bool = False,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+    ) -> T:
         """
         Do an operation, again if another node has written before it has.
 
@@ -114,7 +121,8 @@ class Node(Backends):
         with graph.attempt() as has_written:
             while True:
                 try:
-                    return call()
+                    with self.pools.opened(graphs, notices, joins=is_read):
+                        return call()
                 except LostTurn as error:
                     if has_written():
                         raise GraphError(f"{error}; a part was written before: look before you ask again") from error

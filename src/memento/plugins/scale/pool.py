@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from threading import RLock
 from typing import Any, Self, cast
 from uuid import uuid4
@@ -34,21 +35,26 @@ from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
-from memento.model import Change, Difference, Value
+from memento.model import Change, Difference, Filter, Value
 from memento.plugins.scale.databases import open_engine
 from memento.plugins.scale.engine import Engine, Entry, Hit, Where, pack_records, unpack_entry
 from memento.plugins.scale.settings import IndexSettings
 from memento.ports import Embedder, Progress, Vectors
+from memento.rank import MIDDLING
+from memento.retrieval import timely
 from memento.search.embedders import Cached
 from memento.search.index import find_predicates, find_types
-from memento.search.indexes import Indexes, embed_records, pause_collector
-from memento.search.labels import normalise_label
+from memento.search.indexes import Indexes, Newest, embed_records, pause_collector
+from memento.search.labels import Labels, normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
-from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
+from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records, walk_memories
 from memento.search.postings import Frequencies, tokens
 from memento.search.vectors import VectorFile, digest, round_vectors
 from memento.settings import Settings
+from memento.text.claims import read_question
+from memento.text.sentences import is_readable
+from memento.text.words import BIOGRAPHICAL
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +69,13 @@ _MARK = "archive"  # a mark in the vector file: while it is set, every write not
 _STORE = "store-id"  # in the vector file: the id by which an engine knows the store of this folder
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
+_DOORS = frozenset(
+    {
+        *("bring", "bring_question", "find_all", "names_of", "find_labels", "find_decay", "prepare", "find_idle"),
+        *("list_newest", "hold_newest", "count_tags", "count_about", "refresh", "revise", "recount", "reschedule"),
+    }
+)
+"""The methods of indexes that load what they need; all others need whole graphs."""
 
 
 class PooledIndexes(Indexes):
@@ -80,9 +93,11 @@ class PooledIndexes(Indexes):
         settings: IndexSettings,
         on_put: Callable[[PooledIndexes, Sequence[IRI], bool], None] = lambda pool, iris, is_done: None,
         samples: Samples | None = None,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
     ) -> None:
         """
         Args:
+            graphs: what is loaded whole if it is read before anything was loaded.
             samples: word frequencies of the whole memory.
             on_put: called with the nodes that were written to the store, and whether the engine has accepted them.
         """
@@ -95,6 +110,7 @@ class PooledIndexes(Indexes):
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys whose entries are all loaded
         self._last = 0  # the highest id
         self.age = 0
+        self.unread = graphs
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
     def bring(
@@ -140,6 +156,81 @@ class PooledIndexes(Indexes):
         self._read(_list_subjects(self._read(beside, taken)), taken)
         self._take(taken)
         self._count_held(graphs)
+
+    def bring_question(
+        self, question: str, graphs: Sequence[IRI], only: Filter | None, now: datetime, *, is_past: bool
+    ) -> None:
+        only = only or Filter()
+        looks_back = is_past or timely.looks_back(question) or timely.asked_time(question, now)
+        clauses = read_question(question).clauses if is_readable(question) else ()
+        keys = [f"slot:{name}" for name in dict.fromkeys(one.relation for one in clauses)]
+        keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
+        self.bring(graphs, texts=[question], keys=keys, now=None if looks_back else now)
+
+    def find_all(
+        self,
+        iris: Sequence[IRI],
+        graphs: Sequence[IRI],
+        *,
+        steps: int = 0,
+        texts: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> dict[IRI, int]:
+        if any(
+            iri.startswith("urn:memento:user:") for iri in iris
+        ):  # what is said of the user: where they live, and so on
+            self.bring(graphs, keys=[f"slot:{slot}" for slot in BIOGRAPHICAL], now=now)
+        return super().find_all(iris, graphs, steps=steps, texts=texts, now=now)
+
+    def find_labels(self, names: Sequence[str], graphs: Sequence[IRI], *, longer: bool = False) -> Labels:
+        rarest = [max(words, key=len) for name in names if longer and (words := normalise_label(name).split())]
+        if rarest and not self.has_whole(graphs):
+            rows = [row for part in rarest for row in self._store.select("search/longer", graphs, part=part)]
+            self.bring(graphs, iris=[cast(IRI, row["entity"]) for row in rows])
+        return super().find_labels(names, graphs, longer=longer)
+
+    def list_newest(
+        self,
+        graphs: Sequence[IRI],
+        now: datetime | None,
+        only: Filter | None = None,
+        *,
+        skip: int = 0,
+        most: int | None = None,
+    ) -> Newest:
+        if self.has_whole(graphs):
+            return super().list_newest(graphs, now, only, skip=skip, most=most)
+        found = [*islice(walk_memories(self._store, graphs, now, only, skip=skip), most)]
+        return Newest(
+            iris=[one.iri for one in found],
+            written=np.array([one.written.timestamp() for one in found], dtype=np.float64),
+            importance=np.array([one.number(MEM.importance, MIDDLING) for one in found], dtype=np.float64),
+        )
+
+    def hold_newest(self, graphs: Sequence[IRI], now: datetime, most: int) -> list[IRI] | None:
+        if self.has_whole(graphs):
+            return None
+        found = self.list_newest(graphs, now, most=most).iris
+        self.bring(graphs, iris=found)
+        return found
+
+    def count_tags(self, graphs: Sequence[IRI], now: datetime) -> dict[IRI, int]:
+        if self.has_whole(graphs):
+            return super().count_tags(graphs, now)
+        rows = self._store.select("library/tag_counts", graphs, now=now)
+        return {cast(IRI, row["tag"]): int(str(row["count"])) for row in rows}
+
+    def count_about(self, graphs: Sequence[IRI]) -> dict[IRI, int]:
+        if self.has_whole(graphs):
+            return super().count_about(graphs)
+        rows = self._store.select("library/entity_counts", graphs)
+        return {cast(IRI, row["entity"]): int(str(row["count"])) for row in rows}
+
+    def find_idle(self, memories: Sequence[IRI], graph: IRI, graphs: Sequence[IRI]) -> tuple[list[IRI], list[IRI]]:
+        if not self.has_whole(graphs):  # one other memory of each name and key is enough
+            rows = self._store.select("library/kept_by", [graph], gone=memories, other=memories)
+            self.bring(graphs, iris=[cast(IRI, row["memory"]) for row in rows])
+        return super().find_idle(memories, graph, graphs)
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         return sum(
@@ -198,10 +289,9 @@ class PooledIndexes(Indexes):
             edge = [iri for row in rows if (iri := cast(IRI, row["memory"])) not in found]
             found |= dict.fromkeys(edge)
             if len(found) >= _BESIDE_MOST:
-                if (cut := _cut.get()) is not None:
-                    cut.append(
-                        f"of the memories beside what was asked for, only the latest {_BESIDE_MOST:,} were looked at"
-                    )
+                notice = f"of the memories beside what was asked for, only the latest {_BESIDE_MOST:,} were looked at"
+                if (cut := _cut.get()) is not None and notice not in cut:
+                    cut.append(notice)
                 break
         return list(found)
 
@@ -499,10 +589,6 @@ class PooledIndexes(Indexes):
             packed=pack_records(map(_shorten, (record, *beside.values())), masked),
         )
 
-    @contextmanager
-    def pool(self) -> Iterator[None]:
-        yield
-
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
@@ -597,7 +683,7 @@ class Pools:
         self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
         self._settings = settings
-        self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
+        self._current: ContextVar[PooledIndexes | None] = ContextVar("pool", default=None)
         self._known: set[IRI] = set()
         self.is_late = False
         """Whether the engine lacks something that the store has."""
@@ -610,7 +696,7 @@ class Pools:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._find(), name)
+        return getattr(self._find(is_part=name in _DOORS), name)
 
     def __getitem__(self, kind: Any) -> Any:
         return self._find()[kind]
@@ -634,19 +720,23 @@ class Pools:
     @property
     def lock(self) -> RLock:
         """The lock that a thread holds while it reads several indexes: that of its pool, if it has one."""
-        return self._lock if self._current.get() is None else self._find().lock
+        found = self._current.get()
+        return self._lock if found is None else found.lock
 
-    def _find(self) -> PooledIndexes:
+    def _find(self, *, is_part: bool = False) -> PooledIndexes:
+        """Return the pool of this thread; load its graphs whole if nothing was loaded yet and `is_part` is not set."""
         found = self._current.get()
         if found is None:
             raise InputError("this needs the index of a whole memory: set index.kind = 'faiss'")
-        if not isinstance(found, PooledIndexes):
-            found = found()
-            self._current.set(found)
+        graphs, found.unread = found.unread, None
+        if graphs and not is_part:
+            found.require_whole(graphs())
         return found
 
-    def _create(self) -> PooledIndexes:
-        made = PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
+    def _create(self, graphs: Callable[[], Sequence[IRI]] | None = None) -> PooledIndexes:
+        made = PooledIndexes(
+            self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples, graphs
+        )
         made.age = self._age
         return made
 
@@ -657,8 +747,8 @@ class Pools:
     def restart(self) -> None:
         """Give this thread an empty pool if what it has loaded may have changed."""
         found = self._current.get()
-        if isinstance(found, PooledIndexes) and found.age != self._age:
-            self._current.set(self._create())
+        if found is not None and found.age != self._age:
+            self._current.set(self._create(found.unread))
 
     def forget(self) -> None:
         """Drop what is known of the words of the whole memory."""
@@ -672,17 +762,33 @@ class Pools:
             self.on_put(iris)
 
     @contextmanager
-    def pool(self) -> Iterator[None]:
-        """Give the thread indexes that `bring` fills, until the block ends; within another such block, those of that one."""
-        if isinstance(self._current.get(), PooledIndexes):
+    def opened(
+        self,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+        *,
+        joins: bool = False,
+    ) -> Iterator[None]:
+        """
+        Give the thread a pool until the block ends; without graphs within another such block, the pool of that one if it is read.
+
+        Args:
+            joins: take the pool of a block around this one even if nothing has read it yet.
+            graphs: what is loaded whole if something is read before anything was loaded, see `require_whole`.
+        """
+        found = self._current.get()
+        if graphs is None and found is not None and (joins or found.unread is None):
             yield
             return
-        token = self._current.set(made := self._create())
+        cut = _cut.set(_cut.get() if notices is None else notices)
+        token = self._current.set(self._create(graphs))
         try:
             yield
         finally:
+            if (made := self._current.get()) is not None:
+                telemetry.observe("pool_nodes", len(made.nodes))
             self._current.reset(token)
-            telemetry.observe("pool_nodes", len(made.nodes))
+            _cut.reset(cut)
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -693,36 +799,10 @@ class Pools:
         finally:
             self._current.reset(token)
 
-    @contextmanager
-    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[list[str]]:
-        """
-        Give the thread the whole of some graphs on its first access, until the block ends; see `require_whole`. If it calls `bring`
-        first, it has what that loads. Yields the notices of what was left out.
-        """
-
-        def make() -> PooledIndexes:
-            made = self._create()
-            made.require_whole(graphs())
-            return made
-
-        cut, token = _cut.set([]), self._current.set(make)
-        try:
-            yield cast(list[str], _cut.get())
-        finally:
-            self._current.reset(token)
-            _cut.reset(cut)
-
-    def bring(self, graphs: Sequence[IRI], **asked: Any) -> None:
-        if callable(self._current.get()):
-            self._current.set(self._create())
-        self._find().bring(graphs, **asked)
-
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
-        found = self._current.get()
-        pool = found if isinstance(found, PooledIndexes) else self._create()
-        has_whole = pool.has_whole(graphs)
-        if has_whole and callable(found):
-            self._current.set(pool)
+        found = self._current.get() or self._create()
+        if has_whole := found.has_whole(graphs):
+            found.unread = None
         return has_whole
 
     def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Record]:
@@ -763,7 +843,7 @@ class Pools:
         """Put what the engine did not accept earlier, then forget the touched nodes. Only the one writer may call it."""
         last = self.file.last_touch()
         if self.is_late and (late := self.file.touched_since(0)):
-            with self.pool():
+            with self.opened():
                 self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
         self.is_late = False
         if self.file.get_mark(_MARK) is None:  # after an erasure, a kill leads to a complete rebuild
