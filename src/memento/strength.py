@@ -369,10 +369,9 @@ class Reinforcement:
             return 0
         try:
             touched, indexes = touched_memories(self._in_writing), self._parts.indexes
-            with indexes.opened():
-                statements = self._read_statements(self._in_writing)
-                change = build_change(self._in_writing, statements, indexes.find_decay)
-                self._parts.reinforce(change, touched, self._finish_writing)
+            statements = self._read_statements(self._in_writing)
+            change = build_change(self._in_writing, statements, indexes.find_decay)
+            self._parts.reinforce(change, touched, self._finish_writing)
         except BaseException:
             with self._lock:
                 self._in_writing.merge(self._waiting)

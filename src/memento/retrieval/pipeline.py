@@ -259,10 +259,14 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
     """Return the memories that `recall` returns, with their scores in 0..1 and nothing else."""
     watch = Stopwatch("ranked")
-    with stores.indexes.opened(), read_question(query, stores, settings, watch) as question:
-        ranking = rank(question, query, stores, settings, watch)
-        chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
-        iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
+
+    def choose() -> tuple[list[IRI], list[Scored[int]]]:
+        with read_question(query, stores, settings, watch) as question:
+            ranking = rank(question, query, stores, settings, watch)
+            chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
+            return [question.view.indexes.nodes.iri(one.item) for one in chosen], chosen
+
+    iris, chosen = stores.run(choose, is_read=True)
     return [
         Scored(iri, round(min(max(one.score, 0.0), 1.0), 6), one.source) for iri, one in zip(iris, chosen, strict=True)
     ]

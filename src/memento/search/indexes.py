@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from threading import RLock
@@ -86,9 +86,6 @@ class _Shortcut(Generic[I]):
 
 class Indexes(Context):
     """The indexes of one store. Hold `lock` while reading several of them together."""
-
-    is_pooled = False
-    """Whether `bring` does anything."""
 
     adjacency = _Shortcut(Adjacency)
     associations = _Shortcut(Associations)
@@ -268,23 +265,6 @@ class Indexes(Context):
         change += find_mentions(change, self)
         return change, self.find_made(change, graphs), self.anticipate(change)
 
-    def opened(
-        self,
-        graphs: Callable[[], Sequence[IRI]] | None = None,
-        notices: list[str] | None = None,
-        *,
-        joins: bool = False,
-    ) -> AbstractContextManager[None]:
-        """
-        Begin an operation that ends with the block; does nothing here.
-
-        Args:
-            joins: what it loads serves the operation around it, too.
-            graphs: the graphs of which it may read everything, if it begins with none of the methods that say what they need.
-            notices: takes what an answer should say about what was left out.
-        """
-        return nullcontext()
-
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
         """Load everything of some graphs if they are small enough; return whether it is loaded, which in memory it always is."""
         return True
@@ -305,27 +285,6 @@ class Indexes(Context):
     def count_nodes(self) -> int:
         """Return the number of nodes of all graphs."""
         return len(self.nodes)
-
-    def purge(self) -> None:
-        """Remove erased data from the files of an engine; there are none here."""
-
-    def note_followed(self) -> None:
-        """Note that all writes have been applied here."""
-
-    def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
-        """
-        Put into an engine what a kill has left out, or everything; does nothing here, see `reconcile`.
-
-        Args:
-            is_ours: only this process and earlier ones of this folder have written to the store.
-
-        Returns:
-            how many nodes had to be embedded.
-        """
-        return 0
-
-    def close(self) -> None:
-        """Close the connections to an engine; there are none here."""
 
     def filter_nodes(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter accepts, whatever their graph and time."""

@@ -132,8 +132,7 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
     if removed := remove_half_rivalries(service.stores.graph):
         logger.warning("folder.half-rivalries", extra={"removed": removed})
     try:
-        with service.stores.indexes.opened():
-            write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
+        write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
     except (InputError, Damaged) as error:
         logger.warning("folder.not-upgraded", extra={"error": str(error)})
 
@@ -166,6 +165,8 @@ def serve_at(service: Service, address: str) -> None:
 
 def close_service(service: Service) -> None:
     """Release the data folder. You may call this twice."""
+    if service.closing.is_set():
+        return
     service.closing.set()
     service.consolidator.stop(_STOP_S)
     service.reader.stop(_STOP_S)

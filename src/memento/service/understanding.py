@@ -44,9 +44,6 @@ from memento.time import now
 
 logger = logging.getLogger(__name__)
 
-_TRIES = 2
-"""How many times a model understands a note at most, if another node writes meanwhile."""
-
 
 _CLAIM_CALLS = 4
 """How many model calls a claim on a note lasts before another node may try it."""
@@ -255,15 +252,7 @@ def consolidate(
             return understood
 
         def write() -> Noted | None:
-            for _ in range(_TRIES):
-                followed, understood = service.stores.followed, understand()
-                with service.writing:
-                    if service.stores.followed != followed and agents.kind == "rules":
-                        # with what others have written meanwhile
-                        followed, understood = service.stores.followed, understand()
-                    if service.stores.followed == followed:
-                        return _write(understood, service)
-            with service.writing:  # a model is too slow to be asked as often as others write
+            with service.stores.decide(understand, service.writing, is_quick=agents.kind == "rules") as understood:
                 return _write(understood, service)
 
         return service.stores.run(write)

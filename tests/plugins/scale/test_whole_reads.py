@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from conftest import OFFLINE
+from endpoints import serve_graphs
 from memento import manifest
 from memento.codec import plain
 from memento.graph.store import Store
@@ -25,9 +26,9 @@ from memento.plugins.cases import operations as cases
 from memento.plugins.keys import operations as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations as living
-from memento.plugins.scale import pool
+from memento.plugins.scale import node, pool
 from memento.plugins.scale.pool import Pools
-from memento.plugins.scale.settings import IndexSettings
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 from memento.search import nodes
 from memento.search.nodes import Record
@@ -67,14 +68,20 @@ def opened(folder: Path, configured: Settings) -> Iterator[Memento]:
 
 @contextmanager
 def open_over(kind: str, folder: Path, home: Path, whole: int = 0) -> Iterator[Memento]:
-    """A copy of a memory, with an index in memory, in LanceDB, or in the engine that others are compared with."""
-    copytree(home, folder / kind)
+    """A copy of a memory, alone, or shared with an index in LanceDB, or in the engine that others are compared with."""
+    if kind == "faiss":
+        copytree(home, folder / kind)
+        with opened(folder / kind, CHOSEN) as memento:
+            yield memento
+        return
+    copytree(home / "store", folder / f"{kind}-store")
     index = IndexSettings(kind="lance", uri=str(folder / f"{kind}-index"), whole=whole, pool=8)
     with ExitStack() as stack:
         if kind == "engine":
-            stack.enter_context(patch.object(pool, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
-        chosen = CHOSEN if kind == "faiss" else replace(CHOSEN, index=index)
-        yield stack.enter_context(opened(folder / kind, chosen))
+            stack.enter_context(patch.object(node, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
+        server = stack.enter_context(serve_graphs(folder / f"{kind}-store"))
+        store = StoreSettings("sparql", server.query_url, server.update_url, probe=False)
+        yield stack.enter_context(opened(folder / kind, replace(CHOSEN, store=store, index=index)))
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ plugin = Plugin(
     },
     stores={"sparql": "memento.plugins.scale.node:open_node"},
     indexes={
-        "lance": "memento.plugins.scale.pool:open_pools",
-        "milvus": "memento.plugins.scale.pool:open_pools",
+        "lance": "memento.plugins.scale.node:refuse_index",
+        "milvus": "memento.plugins.scale.node:refuse_index",
     },
     groups={},
     commands="memento.plugins.scale.commands",

@@ -21,52 +21,45 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from threading import RLock
-from typing import Any, Self, cast
-from uuid import uuid4
+from typing import Any, cast
 
 import numpy as np
 
 from memento import telemetry
-from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Change, Difference, Filter, Value
-from memento.plugins.scale.databases import open_engine
 from memento.plugins.scale.engine import Engine, Entry, Hit, Where, pack_records, unpack_entry
 from memento.plugins.scale.settings import IndexSettings
-from memento.ports import Embedder, Progress, Vectors
+from memento.ports import Embedder, Vectors
 from memento.rank import MIDDLING
 from memento.retrieval import timely
-from memento.search.embedders import Cached
 from memento.search.index import find_predicates, find_types
-from memento.search.indexes import Indexes, Newest, embed_records, pause_collector
+from memento.search.indexes import Indexes, Newest, pause_collector
 from memento.search.labels import Labels, normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
 from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records, walk_memories
 from memento.search.postings import Frequencies, tokens
-from memento.search.vectors import VectorFile, digest, round_vectors
-from memento.settings import Settings
+from memento.search.vectors import VectorFile, digest
 from memento.text.claims import read_question
 from memento.text.sentences import is_readable
 from memento.text.words import BIOGRAPHICAL
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds in one batch, and entries that it adds in one batch
+_AT_ONCE = 256  # entries that a check reads at once
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after a loaded one that are loaded too
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth that outdates it, and graphs cached
 _BESIDE_MOST = 1_000  # memories that `around` returns
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
 """Notices of what an operation has left out, for its caller."""
-_MARK = "archive"  # a mark in the vector file: while it is set, every write notes what it touches
-_STORE = "store-id"  # in the vector file: the id by which an engine knows the store of this folder
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
 _DOORS = frozenset(
@@ -103,7 +96,7 @@ class PooledIndexes(Indexes):
         """
         self._store, self._engine, self._settings, self._on_put = graph, engine, settings, on_put
         self._samples = samples or Samples(engine, graph)
-        self._reached: dict[IRI, _Reach] = {}  # what is loaded
+        self._reached: dict[IRI, Entry] = {}  # what is loaded
         self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file does not have yet
         self._whole: set[IRI] = set()
         self._absent: set[IRI] = set()  # what the engine does not have
@@ -185,7 +178,7 @@ class PooledIndexes(Indexes):
     def find_labels(self, names: Sequence[str], graphs: Sequence[IRI], *, longer: bool = False) -> Labels:
         rarest = [max(words, key=len) for name in names if longer and (words := normalise_label(name).split())]
         if rarest and not self.has_whole(graphs):
-            rows = [row for part in rarest for row in self._store.select("search/longer", graphs, part=part)]
+            rows = [row for part in rarest for row in self._store.select("plugins/scale/longer", graphs, part=part)]
             self.bring(graphs, iris=[cast(IRI, row["entity"]) for row in rows])
         return super().find_labels(names, graphs, longer=longer)
 
@@ -217,18 +210,18 @@ class PooledIndexes(Indexes):
     def count_tags(self, graphs: Sequence[IRI], now: datetime) -> dict[IRI, int]:
         if self.has_whole(graphs):
             return super().count_tags(graphs, now)
-        rows = self._store.select("library/tag_counts", graphs, now=now)
+        rows = self._store.select("plugins/scale/tag_counts", graphs, now=now)
         return {cast(IRI, row["tag"]): int(str(row["count"])) for row in rows}
 
     def count_about(self, graphs: Sequence[IRI]) -> dict[IRI, int]:
         if self.has_whole(graphs):
             return super().count_about(graphs)
-        rows = self._store.select("library/entity_counts", graphs)
+        rows = self._store.select("plugins/scale/entity_counts", graphs)
         return {cast(IRI, row["entity"]): int(str(row["count"])) for row in rows}
 
     def find_idle(self, memories: Sequence[IRI], graph: IRI, graphs: Sequence[IRI]) -> tuple[list[IRI], list[IRI]]:
         if not self.has_whole(graphs):  # one other memory of each name and key is enough
-            rows = self._store.select("library/kept_by", [graph], gone=memories, other=memories)
+            rows = self._store.select("plugins/scale/kept_by", [graph], gone=memories, other=memories)
             self.bring(graphs, iris=[cast(IRI, row["memory"]) for row in rows])
         return super().find_idle(memories, graph, graphs)
 
@@ -338,25 +331,25 @@ class PooledIndexes(Indexes):
         self._asked.update((key, *place) for key in new)
         return found
 
-    def _neighbours(self, reached: Sequence[_Reach], where: Where) -> list[Hit]:
+    def _neighbours(self, reached: Sequence[Entry], where: Where) -> list[Hit]:
         """Return the turns next to the loaded ones, and other memories about the subjects of the best."""
         most = self._settings.pool
         memories = [one for one in reached if one.kind == "memory"]
         beside = {
             f"turn:{session}#{int(place) + step}"
             for one in memories[:most]
-            for session, place in one.turns
+            for session, place in _turns(one)
             for step in range(-_BESIDE, _BESIDE + 1)
             if step
         }
         seeds = memories[:_SEEDS]
-        about = (f"about:{iri}" for one in seeds for iri in one.subjects if not iri.startswith("urn:memento:user:"))
+        about = (f"about:{iri}" for one in seeds for iri in _subjects(one) if not iri.startswith("urn:memento:user:"))
         turns, same = _ask_together(
             lambda: self._follow(sorted(beside), 2 * most, where), lambda: self._follow(about, most, where)
         )
         return [*turns, *same]
 
-    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry]) -> list[_Reach]:
+    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry]) -> list[Entry]:
         """
         Return what was found, in its order, and put the entries that the pool does not have yet into `taken`.
 
@@ -378,7 +371,7 @@ class PooledIndexes(Indexes):
         with self.lock:
             self._absent.update(iri for iri in unread if iri not in new)
         taken.update(new)
-        return [known.get(iri) or _Reach.of(taken[iri]) for iri in found if iri in known or iri in taken]
+        return [known.get(iri) or taken[iri] for iri in found if iri in known or iri in taken]
 
     def _take(self, entries: Mapping[IRI, Entry]) -> None:
         """Add some entries to the indexes, all at once: adding a turn later means reading the turns next to it again."""
@@ -389,8 +382,8 @@ class PooledIndexes(Indexes):
         """Fill the indexes with some entries, or add them to what is here."""
         if not entries:
             return
-        self._reached.update((one.iri, _Reach.of(one)) for one in entries)
         of = {one.iri: one for one in entries}
+        self._reached |= of
         records = {record.iri: record for one in entries for record in unpack_entry(one.packed)[0]}
         for record in records.values():
             self.learn(record)
@@ -530,7 +523,7 @@ class PooledIndexes(Indexes):
             raise
         with self.lock:
             for one in entries:
-                self._reached[one.iri] = _Reach.of(one)
+                self._reached[one.iri] = one
             for iri in iris:
                 if iri not in records:
                     self._reached.pop(iri, None)
@@ -590,21 +583,8 @@ class PooledIndexes(Indexes):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
-    """What an entry contributes to following links to other entries."""
-
-    kind: str
-    subjects: Sequence[str]
-    turns: Sequence[tuple[str, str]]
-
-    @classmethod
-    def of(cls, entry: Entry) -> Self:
-        return cls(entry.kind, _subjects(entry), _turns(entry))
-
-
-def _list_subjects(reached: Iterable[_Reach]) -> list[Hit]:
-    return [Hit(IRI(about)) for one in reached for about in one.subjects]
+def _list_subjects(reached: Iterable[Entry]) -> list[Hit]:
+    return [Hit(iri) for iri in dict.fromkeys(IRI(about) for one in reached for about in _subjects(one))]
 
 
 def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
@@ -662,8 +642,6 @@ class Pools:
     *Because:* code that reads the index need not know where it is held.
     """
 
-    is_pooled = True
-
     def __init__(
         self,
         graph: Store,
@@ -672,13 +650,10 @@ class Pools:
         engine: Engine,
         settings: IndexSettings,
         name_store: Callable[[], str] = str,
-        *,
-        is_shared: bool = False,
     ) -> None:
         """
         Args:
             name_store: returns the id of the store.
-            is_shared: whether other nodes write too.
         """
         self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
@@ -689,7 +664,7 @@ class Pools:
         """Whether the engine lacks something that the store has."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
-        self._is_shared, self._age = is_shared, 0
+        self._age = 0
         self.on_put: Callable[[Sequence[IRI]], object] = lambda iris: None
         """Called with the nodes that the engine has now as the store has them."""
 
@@ -810,8 +785,7 @@ class Pools:
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""
-        count = self.engine.count if self._is_shared else self._samples.count
-        if graph not in self._known and count(Where(graphs=[graph], kinds=())):
+        if graph not in self._known and self.engine.count(Where(graphs=[graph], kinds=())):
             self._known.add(graph)
         return graph in self._known
 
@@ -823,33 +797,6 @@ class Pools:
         """Count the nodes of all graphs."""
         return self.engine.count(Where(graphs=(), kinds=_NODES))
 
-    def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
-        """
-        Put into the engine what a kill has left out, or everything if the engine is not known to hold this store.
-
-        Args:
-            is_ours: only this process and earlier ones of this folder have written to the store.
-
-        Returns:
-            how many nodes had to be embedded.
-        """
-        if not is_ours or self.file.get_mark(_MARK) != "engine" or self.is_foreign:
-            return self.rebuild(progress)
-        self.is_late = True
-        self.note_followed()
-        return 0
-
-    def note_followed(self) -> None:
-        """Put what the engine did not accept earlier, then forget the touched nodes. Only the one writer may call it."""
-        last = self.file.last_touch()
-        if self.is_late and (late := self.file.touched_since(0)):
-            with self.opened():
-                self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
-        self.is_late = False
-        if self.file.get_mark(_MARK) is None:  # after an erasure, a kill leads to a complete rebuild
-            self.file.set_mark(_MARK, "engine")
-        self.file.forget_touches(last)
-
     def close(self) -> None:
         self.forget()
         self.engine.close()
@@ -857,7 +804,7 @@ class Pools:
     def purge(self) -> None:
         """Remove erased data from the files of the engine and from this process."""
         self.forget()
-        self.engine.purge(is_alone=not self._is_shared)
+        self.engine.purge()
 
     def check(self) -> list[Difference]:
         """Return the differences between engine and graph; change nothing."""
@@ -883,71 +830,6 @@ class Pools:
             found.append(Difference(what="orphan-index", iri=IRI("urn:memento:index"), detail=detail))
         return found
 
-    def rebuild(self, progress: Progress | None = None) -> int:
-        """Fill the engine from the graph; return how many nodes were embedded."""
-        self.file.set_mark(_MARK, "engine")
-        touched = self.file.last_touch()
-        self.engine.clear()
-        self.forget()
-        done = _put_everything(self._create(), self.graph, self.engine, progress)
-        self.forget()  # drop what questions loaded meanwhile
-        self.file.forget_touches(touched)
-        self.engine.settle()
-        self.engine.put([], owner=self.owner)
-        return done
-
-
-def open_pools(graph: Store, embedder: Cached, file: VectorFile, datadir: DataFolder, settings: Settings) -> Indexes:
-    """
-    Open the engine of the settings as the index of a store in a data folder.
-
-    Raises:
-        MissingPart: its package is not installed.
-        EngineError: it cannot be opened or reached.
-    """
-    chosen = settings.of(IndexSettings)
-    engine = open_engine(chosen, embedder.dimensions)
-    if (name := file.get_mark(_STORE)) is None:
-        name = uuid4().hex
-        file.set_mark(_STORE, name)
-    return cast(Indexes, Pools(graph, embedder, file, engine, chosen, lambda: name))
-
-
-def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress: Progress | None) -> int:
-    records, beside = {}, defaultdict(list)
-    for record in read_records(graph, find_predicates()):
-        records[record.iri] = record
-        pool.learn(record)
-        pool.learn_end(record)
-        for owner in _list_owners(record):
-            beside[owner].append(record)
-    embedded, entries = 0, []
-    every = [records[iri] for iri in sorted(records)]
-    for begin in range(0, len(every), _AT_ONCE):
-        some = every[begin : begin + _AT_ONCE]
-        held = [record for record in some if record.kind is not None]
-        rows = dict(
-            zip(
-                [one.iri for one in held],
-                embed_records(held, [pool.text(one) for one in held], pool.embedder),
-                strict=True,
-            )
-        )
-        embedded += len(held)
-        masked = _embed_masked([one for one in held if one.kind == "memory"], pool)
-        for record in some:
-            own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
-            nothing = np.zeros((0, 0), dtype=np.float32)
-            beside_it = [*beside.get(record.iri, ()), *own]
-            if made := pool.entry(record, beside_it, rows.get(record.iri, nothing), masked.get(record.iri)):
-                entries.append(made)
-        if len(entries) >= _FILLED or begin + len(some) == len(every):
-            engine.fill(entries)
-            entries = []
-        if progress:
-            progress(begin + len(some), len(every))
-    return embedded
-
 
 def list_kept(graph: Store) -> Iterator[tuple[IRI, IRI]]:
     """Yield the nodes that an engine has entries for, and the graphs that describe them."""
@@ -955,14 +837,6 @@ def list_kept(graph: Store) -> Iterator[tuple[IRI, IRI]]:
         types = record.statements.get(TYPE, ())
         if record.kind is not None or MEM.Name in types or MEM.Fading in types:
             yield record.iri, record.graph
-
-
-def _embed_masked(memories: Sequence[Record], pool: PooledIndexes) -> dict[IRI, Vectors]:
-    """Return the (1, d) masked vector of each of some memories that are learnt, zeros where one names nobody."""
-    texts = {one.iri: pool.list_grain_texts(one).texts[0] for one in memories}
-    vectors = iter(round_vectors(pool.embedder.embed([text for text in texts.values() if text])))
-    nothing = np.zeros((1, pool.dimensions), dtype=np.float32)
-    return {iri: next(vectors)[np.newaxis] if text else nothing for iri, text in texts.items()}
 
 
 def _list_owners(record: Record) -> list[IRI]:
