@@ -106,6 +106,7 @@ class PooledIndexes(Indexes):
         self.unread = graphs
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
+    @pause_collector()
     def bring(
         self,
         graphs: Sequence[IRI],
@@ -242,6 +243,7 @@ class PooledIndexes(Indexes):
                 for links in self.links.among([graph]):
                     links.beyond = known.nodes
 
+    @pause_collector()
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
         """Load some graphs whole if they are small enough; return whether the pool has all of them."""
         if self._samples.count(Where(graphs=graphs, kinds=())) > self._settings.whole:
@@ -402,26 +404,21 @@ class PooledIndexes(Indexes):
         first = self._last + 1
         nodes = [(node, record) for node, (_, record) in enumerate(held, start=first)]
         self._unkept |= {one.iri: (node, one, record) for node, (one, record) in enumerate(held, start=first)}
-        with pause_collector():
-            if len(self.nodes):
-                ids = {record.iri: node for node, record in nodes}
-                self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
-                for index in self:
-                    index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
-                self._take_masked(nodes, of)
-                return
-            self._last = len(nodes)
-            self.fill(nodes, others, edges)
-            self.grains.pending = dict.fromkeys(node for node, record in nodes if record.kind == "memory")
-            for kind in _NODES:
-                some = [
-                    (node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind
-                ]
-                self.vectors[kind].put(
-                    [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
-                )
-            self.vectors.forget_file()
+        if len(self.nodes):
+            ids = {record.iri: node for node, record in nodes}
+            self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
+            for index in self:
+                index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
             self._take_masked(nodes, of)
+            return
+        self._last = len(nodes)
+        self.fill(nodes, others, edges)
+        self.grains.pending = dict.fromkeys(node for node, record in nodes if record.kind == "memory")
+        for kind in _NODES:
+            some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind]
+            self.vectors[kind].put([node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)])
+        self.vectors.forget_file()
+        self._take_masked(nodes, of)
 
     def _take_masked(self, nodes: Iterable[tuple[int, Record]], entries: Mapping[IRI, Entry]) -> None:
         """Add the masked vectors that some entries have."""
