@@ -51,7 +51,7 @@ class Numbers(Index):
     def put(self, node: int, statements: Mapping[IRI, Sequence[Value]]) -> None:
         """Replace all numbers of a memory."""
         for predicate in NUMBERS:
-            value = _number(next(iter(statements.get(predicate, ())), None))
+            value = to_number(next(iter(statements.get(predicate, ())), None))
             column = self._columns.get(predicate)
             if column is None or node >= len(column):
                 if np.isnan(value):
@@ -101,7 +101,8 @@ class Numbers(Index):
         self._columns = {MEM[name]: column for name, column in arrays.items()}
 
 
-def _number(value: Value | None) -> float:
+def to_number(value: Value | None) -> float:
+    """Return a number, or an instant in seconds since 1970, as a number; NaN for anything else."""
     if isinstance(value, datetime):
         return value.timestamp()
     return float(value) if isinstance(value, int | float) else float("nan")

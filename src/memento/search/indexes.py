@@ -58,11 +58,20 @@ _SHOWN = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newest:
-    """Memories, the latest written first; (n,) when each was written, in seconds since 1970; and (n,) its importance in 0..1."""
+    """
+    Memories, the latest written first; (n,) when each was written, in seconds since 1970; and (n,) some numbers of each by
+    predicate, NaN where it has none.
+    """
 
     iris: list[IRI]
     written: NDArray[np.float64]
-    importance: NDArray[np.float64]
+    numbers: Mapping[IRI, NDArray[np.float64]]
+
+    @property
+    def importance(self) -> NDArray[np.float64]:
+        """(n,) the importance of each in 0..1."""
+        values = self.numbers[MEM.importance]
+        return np.where(np.isnan(values), MIDDLING, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,22 +214,23 @@ class Indexes(Context):
         *,
         skip: int = 0,
         most: int | None = None,
+        numbers: Sequence[IRI] = (MEM.importance,),
     ) -> Newest:
         """
-        List the memories of some graphs, the latest written first, with the numbers by which they are kept.
+        List the memories of some graphs, the latest written first.
 
         Args:
             now: only memories that hold at this instant; None for all.
             only: only those that a filter accepts; None for all.
+            numbers: the predicates whose values are wanted.
         """
         with self.lock:
             mask = self.nodes.within(graphs, "memory") if now is None else self.nodes.current(graphs, now=now)
             nodes = self.nodes.newest(mask & self.filter_nodes(only) if only else mask)[skip:][:most]
-            importance = self.numbers.column(MEM.importance, nodes)
             return Newest(
                 iris=[self.nodes.iri(node) for node in nodes.tolist()],
                 written=self.nodes.creation_times(nodes) / 1000.0,
-                importance=np.where(np.isnan(importance), MIDDLING, importance),
+                numbers={name: self.numbers.column(name, nodes) for name in numbers},
             )
 
     def hold_newest(self, graphs: Sequence[IRI], now: datetime, most: int) -> list[IRI] | None:

@@ -36,15 +36,16 @@ from memento.iris import IRI, MEM, TYPE, user_of
 from memento.model import Change, Difference, Filter, Value
 from memento.plugins.scale.engine import Engine, Entry, Hit, Where, pack_records, unpack_entry
 from memento.plugins.scale.settings import IndexSettings
+from memento.plugins.scale.walk import walk_memories
 from memento.ports import Embedder, Vectors
-from memento.rank import MIDDLING
 from memento.retrieval import timely
+from memento.search.attributes import to_number
 from memento.search.index import find_predicates, find_types
 from memento.search.indexes import Indexes, Newest, pause_collector
 from memento.search.labels import Labels, normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
-from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records, walk_memories
+from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
 from memento.search.postings import Frequencies, tokens
 from memento.search.vectors import VectorFile, digest
 from memento.text.claims import read_question
@@ -191,15 +192,14 @@ class PooledIndexes(Indexes):
         *,
         skip: int = 0,
         most: int | None = None,
+        numbers: Sequence[IRI] = (MEM.importance,),
     ) -> Newest:
         if self.has_whole(graphs):
-            return super().list_newest(graphs, now, only, skip=skip, most=most)
+            return super().list_newest(graphs, now, only, skip=skip, most=most, numbers=numbers)
         found = [*islice(walk_memories(self._store, graphs, now, only, skip=skip), most)]
-        return Newest(
-            iris=[one.iri for one in found],
-            written=np.array([one.written.timestamp() for one in found], dtype=np.float64),
-            importance=np.array([one.number(MEM.importance, MIDDLING) for one in found], dtype=np.float64),
-        )
+        written = np.array([one.written.timestamp() for one in found], dtype=np.float64)
+        columns = {name: np.array([to_number(one.value_of(name)) for one in found]) for name in numbers}
+        return Newest(iris=[one.iri for one in found], written=written, numbers=columns)
 
     def hold_newest(self, graphs: Sequence[IRI], now: datetime, most: int) -> list[IRI] | None:
         if self.has_whole(graphs):
