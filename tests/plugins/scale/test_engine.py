@@ -366,10 +366,13 @@ def test_records_come_back_from_their_packed_form() -> None:
     assert (records, found.tolist()) == ((record,), masked.tolist())
 
 
-def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    Lance(str(tmp_path / "lance"), None, D)
-    with pytest.raises(EngineError, match="rebuild"):
-        Lance(str(tmp_path / "lance"), None, D + 1)
+def test_a_table_of_another_embedder_is_made_again_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    Lance(str(tmp_path / "lance"), None, D).put([entry(1, "tea")])
+    engine = Lance(str(tmp_path / "lance"), None, D + 1)
+    assert (engine.count(Where(graphs=[G])), engine.owner) == (0, "")
+    assert [one.message for one in caplog.records] == ["engine.foreign"]
 
 
 def test_an_engine_that_cannot_be_reached_is_an_error_of_ours() -> None:

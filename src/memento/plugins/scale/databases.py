@@ -88,18 +88,10 @@ def _import_dataset() -> Callable[[str], Any]:
 class Lance:
     """Keep entries in a table of LanceDB, in a folder or an object store (`s3://bucket/path`, keys from the environment)."""
 
-    def __init__(
-        self,
-        uri: str,
-        token: str | None,
-        dimensions: int,
-        *,
-        replaces: bool = False,
-    ) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
-            replaces: replace a table whose vectors have another length by an empty one.
         """
         try:
             import lancedb
@@ -116,7 +108,7 @@ class Lance:
         with self._failing():
             # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
-            self._open(replaces)
+            self._open()
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
         with self._failing():
@@ -131,11 +123,11 @@ class Lance:
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
 
-    def _open(self, replaces: bool = False) -> None:
+    def _open(self) -> None:
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
-            if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions, replaces):
+            if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions):
                 return
             self._db.drop_table(_TABLE)  # also when an earlier version made it; the next start fills it again
 
@@ -376,11 +368,10 @@ class Lance:
 class Milvus:
     """Keep entries in a collection of Milvus: a cluster (`http://host:19530`), `milvus-lite server`, or a file for one process."""
 
-    def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
         """
         Args:
             token: `user:password` or a key, where the cluster asks for one.
-            replaces: replace a collection whose vectors have another length by an empty one.
         """
         try:
             import grpc
@@ -395,7 +386,7 @@ class Milvus:
         with self._failing():
             self._client: Any = MilvusClient(uri, token=token or "", grpc_options=_KEEPALIVE)
             self._is_lite = str(self._client.get_server_version()).startswith("milvus_lite")
-            self._open(replaces)
+            self._open()
         self._unsettled = 0  # rows put since the last settle
 
     def _failing(self) -> Any:
@@ -412,13 +403,13 @@ class Milvus:
             self._client.load_collection(_TABLE)
             return ask(_TABLE, *given, **named)
 
-    def _open(self, replaces: bool = False) -> None:
+    def _open(self) -> None:
         from pymilvus import DataType, Function, FunctionType
 
         client = self._client
         if client.has_collection(_TABLE):
             fields = {field["name"]: field for field in client.describe_collection(_TABLE)["fields"]}
-            if _fits(int(fields["vector"]["params"]["dim"]), self.dimensions, replaces):
+            if _fits(int(fields["vector"]["params"]["dim"]), self.dimensions):
                 client.load_collection(_TABLE)
                 return
             client.drop_collection(_TABLE)
@@ -668,15 +659,8 @@ def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = No
     return " AND ".join(parts)
 
 
-def _fits(width: int, dimensions: int, replaces: bool) -> bool:
-    """
-    Tell whether the vectors of a table are as long as the embedder's.
-
-    Raises:
-        EngineError: they are not, and the table is not to be replaced.
-    """
-    if width != dimensions and not replaces:
-        raise EngineError(f"the table has vectors of {width} numbers, the embedder makes {dimensions}: rebuild it")
+def _fits(width: int, dimensions: int) -> bool:
+    """Tell whether the vectors of a table are as long as the embedder's; else the table is made again, and the log says so."""
     if width != dimensions:
         logger.warning("engine.foreign", extra={"numbers": width, "expected": dimensions})
     return width == dimensions
@@ -737,4 +721,4 @@ def open_engine(settings: IndexSettings, dimensions: int) -> Engine:
         EngineError: it cannot be opened or reached.
     """
     kind = Milvus if settings.kind == "milvus" else Lance
-    return time_calls(kind(settings.uri, settings.token, dimensions, replaces=True))
+    return time_calls(kind(settings.uri, settings.token, dimensions))
