@@ -391,8 +391,7 @@ def resume(service: Service) -> None:
         service.reader.wake()
     if service.settings.capture.is_on:
         service.capturer.wake()
-    if service.stores.is_shared or queue.list_waiting(service.stores):
-        service.consolidator.wake()
+    service.consolidator.wake()
 
 
 def _write(understood: Understanding, service: Service) -> Noted | None:

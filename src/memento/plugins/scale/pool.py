@@ -757,7 +757,7 @@ class Pools:
         try:
             yield
         finally:
-            if (made := self._current.get()) is not None:
+            if (made := self._current.get()) is not None and len(made.nodes):
                 telemetry.observe("pool_nodes", len(made.nodes))
             self._current.reset(token)
             _cut.reset(cut)
