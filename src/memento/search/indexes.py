@@ -4,6 +4,9 @@ All indexes of one store, how they follow the graph, and the `View` of one reade
 *Flow:* the graph's records → `Indexes.reconcile` (everything, at start) or `Indexes.refresh` (some nodes, after a write) → ids in
 the vector file, `nodes`, and each registered index in turn.
 
+*Not all here:* an index that is elsewhere overrides `bring`, which `find_all`, `names_of`, `View.at` and the like call with what
+they are about to read. Nobody else needs to know where an index is.
+
 *Guarantees:* both ways give the same indexes, because indexes are a function of the graph. A vector is reused when the file holds
 the digest of the text that the graph has now.
 
