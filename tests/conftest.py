@@ -17,7 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from endpoints import BINARY, Server, free_port
+from endpoints import Server, serve_graphs
 from memento import assets
 from memento.graph.oxigraph import Oxigraph
 from memento.interfaces.web import pages
@@ -160,12 +160,8 @@ def world() -> Oxigraph:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A SPARQL endpoint; whoever needs it empty empties it."""
-    if BINARY is None:
-        pytest.skip("oxigraph, the server, is not installed")
-    made = Server(tmp_path_factory.mktemp("endpoint"), free_port())
-    made.start()
-    yield made
-    made.kill()
+    with serve_graphs(tmp_path_factory.mktemp("endpoint")) as made:
+        yield made
 
 
 def make_grains(memento: Memento) -> None:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from faulty import Front
 from memento.plugins.scale.endpoint import SparqlClient
 from memento.plugins.scale.remote import RemoteStore
@@ -71,6 +73,20 @@ class Server:
         client = self.client()
         client.update("DROP ALL")
         client.close()
+
+
+@contextmanager
+def serve_graphs(folder: Path) -> Iterator[Server]:
+    """Serve a folder of its own, until the end of the block."""
+    if BINARY is None:
+        pytest.skip("oxigraph, the server, is not installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Server(folder, free_port())
+    made.start()
+    try:
+        yield made
+    finally:
+        made.kill()
 
 
 @contextmanager

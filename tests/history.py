@@ -287,7 +287,7 @@ class Player:
         return self.memento.graphs.query_bytes(PREFIX + QUERIES[step.texts[0]], "text/csv")[0].decode()
 
     def _recall(self, step: Step) -> Answer:
-        if not self.memento.service.stores.indexes.is_pooled:
+        if not self.memento.service.stores.is_shared:
             make_grains(self.memento)  # which an embedded memory does when nothing is written for half a second
         found = self.memento.recall(step.texts[0])
         return {

@@ -37,9 +37,6 @@ class MemoryEngine:
     def owner(self) -> str:
         return self._owner
 
-    def fill(self, entries: Sequence[Entry]) -> None:
-        self.put(entries)
-
     def put(self, entries: Sequence[Entry], gone: Collection[IRI] = (), owner: str | None = None) -> None:
         with self._lock:
             self._owner = self._owner if owner is None else owner
@@ -117,7 +114,7 @@ class MemoryEngine:
     def settle(self) -> None:
         return
 
-    def purge(self, *, is_alone: bool = True) -> None:
+    def purge(self) -> None:
         return
 
     def clear(self) -> None:

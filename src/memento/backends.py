@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shutil import rmtree
@@ -17,7 +17,7 @@ import faiss
 
 from memento import plugin
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import Damaged, GraphError, InputError, SettingsError
+from memento.errors import Damaged, GraphError, SettingsError
 from memento.graph.backups import (
     discard_backups,
     drop_fallback,
@@ -39,7 +39,6 @@ from memento.search import cache
 from memento.search.embedders import Cached, embedder_of
 from memento.search.grains import list_grains
 from memento.search.indexes import Indexes, split_memory
-from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
 from memento.search.nodes import Record
 from memento.search.vectors import (
@@ -101,8 +100,6 @@ class Backends:
     remove what the graph has of them.
     """
     warm: bool = field(default=False)
-    followed: int = 0
-    """How often others were found to have written: a decision made before, and not written yet, may be outdated."""
     is_migrating: bool = False
     """Whether vectors of another embedder are being built beside those in use."""
     _is_erased: bool = field(default=False)
@@ -139,19 +136,7 @@ class Backends:
             EmbeddingError: the additions cannot be embedded; nothing was written.
             GraphError: the store refused; nothing was written.
         """
-        with self.indexes.pool():
-            self._commit(change, scope)
-
-    def _commit(self, change: Change, scope: Scope) -> None:
-        texts = [
-            str(value) for _, predicate, value, _ in change.adds if predicate in (MEM.content, MEM.title, MEM.name)
-        ]
-        self.indexes.bring(
-            scope.readable, texts=texts, iris=list(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds)))
-        )
-        change += find_mentions(change, self.indexes)
-        made = self.indexes.find_made(change, scope.readable)
-        vectors = self.indexes.anticipate(change)
+        change, made, vectors = self.indexes.prepare(change, scope.readable)
         self.apply(change)
         # No index contains nodes of other graphs, such as provenance.
         touched = [quad for quad in (*change.removes, *change.adds) if quad[3] in scope.readable]
@@ -165,7 +150,7 @@ class Backends:
 
     def _follow_grains(self, made: Sequence[Record]) -> None:
         """Store the grains of new memories whose texts were embedded with their note; wake the worker for the others."""
-        if self.indexes.is_pooled or not self.indexes.grains.pending:
+        if not self.indexes.grains.pending:
             return
         for record in made:
             if record.kind == "memory":
@@ -179,7 +164,7 @@ class Backends:
     def wake_grains(self) -> None:
         """Compute the grains that memories lack in the background."""
         self._written_at = monotonic()
-        if not (self.indexes.is_pooled or self._is_closed):
+        if not self._is_closed:
             self._grainer = self._grainer or Worker(self._make_grains, "grains")
             self._grainer.wake()
 
@@ -206,10 +191,6 @@ class Backends:
         Raises:
             GraphError: the store refused; nothing was written.
         """
-        with self.indexes.pool():
-            self._reinforce(change, memories, done)
-
-    def _reinforce(self, change: Change, memories: Sequence[IRI], done: Callable[[], None]) -> None:
         self.indexes.anticipate(change)
         if change.adds or change.removes:
             self.graph.apply(change)
@@ -229,8 +210,7 @@ class Backends:
             GraphError: the store refused; nothing was written.
         """
         self.apply(change)
-        with self.indexes.pool():
-            self.indexes.reschedule(memories, graph)
+        self.indexes.reschedule(memories, graph)
         self.note_indexed()
 
     def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
@@ -250,13 +230,11 @@ class Backends:
             cache.discard(self.datadir.indexes, self.indexes)  # an update of the saved indexes would only add to them
         self.graph.apply_delta(delta, touched)
         for begin in range(0, len(touched), _PORTION):
-            with self.indexes.pool():
-                self.indexes.revise(touched[begin : begin + _PORTION], graphs)
+            self.indexes.revise(touched[begin : begin + _PORTION], graphs)
         self._follow_grains(())
         self.note_indexed()
         self.aside.look_at(touched)
         if texts:
-            self.indexes.purge()
             self.snapshots.drop()
             self._discard_texts(texts)
         self.tell_writing(None)
@@ -277,11 +255,6 @@ class Backends:
         Raises:
             GraphError: a file could not be moved; the next start completes the switch.
         """
-        if self.indexes.is_pooled:
-            raise InputError(
-                "an engine holds the index, so the embedder cannot change while the service runs: "
-                "restart it, which rebuilds the index"
-            )
         indexes, path = self.indexes, self.datadir.vectors
         with indexes.lock:
             vectors = KindVectors(indexes, embedder.dimensions)
@@ -334,17 +307,43 @@ class Backends:
     def refresh(self) -> None:
         """Drop what is remembered of a store that others write too, if they have; called before each operation."""
 
-    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
-        """Do an operation; where others write too, once more if one of them was first."""
+    def run(
+        self,
+        call: Callable[[], T],
+        *,
+        is_read: bool = False,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+    ) -> T:
+        """
+        Do an operation; where others write too, once more if one of them was first.
+
+        Args:
+            graphs: the graphs of which it may read everything.
+            notices: takes what an answer should say about what was left out.
+        """
         return call()
+
+    @contextmanager
+    def decide(
+        self, decide: Callable[[], T], writing: AbstractContextManager[object], *, is_quick: bool
+    ) -> Iterator[T]:
+        """
+        Decide what to write, and take the write lock until the block ends; where others write too, decide on what they wrote.
+
+        Args:
+            is_quick: deciding is so quick that it can be done as often as others write, and with the lock held.
+        """
+        decided = decide()
+        with writing:
+            yield decided
 
     def measure_store(self) -> dict[str, float | str]:
         """Return what `/health` tells of the store; raise `GraphError` if it does not answer."""
         return {"kind": "embedded", "sequence": self.graph.writes}
 
     def note_indexed(self) -> None:
-        """Record that the indexes contain what was written; hold the write lock."""
-        self.indexes.note_followed()
+        """Record that the indexes contain what was written, where others look for that; hold the write lock."""
 
     def rebuild_indexes(self, progress: Progress | None) -> int:
         """
@@ -382,7 +381,6 @@ class Backends:
         """
         self.erasing()
         self.commit(change, scope)
-        self.indexes.purge()
         self.inferences.forget_tenant(scope.tenant)
         self.snapshots.drop()
         self._discard_texts(texts)
@@ -478,7 +476,6 @@ class Backends:
         finally:
             self.snapshots.close()
             self.graph.close()
-            self.indexes.close()
             if self.graph.is_on_disk:
                 self._rewrite_erased()
                 _tidy_store(self.datadir, self.indexes)
@@ -496,8 +493,7 @@ last argument is False if nothing may be mended. An index that is written to mus
 
 OpenIndex = Callable[[Store, Cached, VectorFile, DataFolder, Settings], Indexes]
 """
-What `Plugin.indexes` names: opens an index over the embedded store, whose ids and marks are in the vector file. If `is_pooled` is
-set, its `catch_up` is called next.
+What `Plugin.indexes` names: opens an index over the embedded store, whose ids and marks are in the vector file.
 """
 
 
@@ -673,9 +669,7 @@ def _open_store(
         note_embedding(file, embedder)
         is_ours = cache.note_opened(indexes, before) and not replayed
         load_ontology(graph)
-        if indexes.is_pooled:
-            indexes.catch_up(is_ours=is_ours, progress=progress)
-        elif not (is_ours and mends and cache.load_indexes(datadir.indexes, graph, indexes)):
+        if not (is_ours and mends and cache.load_indexes(datadir.indexes, graph, indexes)):
             if mends or not is_ours:
                 cache.discard(datadir.indexes, indexes)
             indexes.reconcile(progress, mends=mends)
@@ -752,8 +746,6 @@ def _tidy_store(datadir: DataFolder, indexes: Indexes) -> None:
 
 def _save_indexes(datadir: DataFolder, indexes: Indexes) -> None:
     """Save the indexes if that is worth it; a full disk is no reason to fail."""
-    if indexes.is_pooled:
-        return
     try:
         cache.save_if_late(datadir.indexes, indexes)
     except OSError as error:

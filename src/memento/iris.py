@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from urllib.parse import quote, unquote
@@ -269,6 +270,11 @@ def code_iri(graph: str, kind: str, name: str) -> IRI:
 def name_iri(graph: str, label: str) -> IRI:
     """Return the IRI of something of which only a name in a graph is known; one name is one IRI."""
     return IRI(f"urn:memento:name:{uuid5(NAMESPACE_URL, f'{graph} {label}')}")
+
+
+def import_iri(graph: str, source: str, keys: Iterable[str]) -> IRI:
+    """Return the IRI of an import by the keys of all that it brings; the same import sent again is the same one."""
+    return IRI(f"urn:memento:import:{uuid5(NAMESPACE_URL, json.dumps([graph, source, *keys]))}")
 
 
 def policy_iri(graph: str, name: str) -> IRI:

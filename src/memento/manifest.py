@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +30,7 @@ from memento.errors import MementoError
 from memento.iris import IRI, MEM
 from memento.model import Crossing, Layout, Manifest, Place, Region, Scope
 from memento.rank import Csr
-from memento.search.nodes import Ids, walk_memories
+from memento.search.nodes import Ids
 from memento.settings import ManifestSettings
 from memento.strength import energies, importances
 from memento.text.sentences import shorten_line
@@ -311,13 +310,12 @@ def draw_manifest(scope: Scope, at: datetime, parts: Backends, happened: Happeni
 
     Holds the lock of the indexes only while it reads them, one batch at a time, never while it computes.
     """
-    graphs, indexes, drawn = scope.memory_graphs, parts.indexes, list[IRI]()
-    if is_part := not indexes.has_whole(graphs):
-        drawn = [one.iri for one in islice(walk_memories(parts.graph, graphs, at), MOST_DRAWN)]
-        indexes.bring(graphs, iris=[*drawn, scope.user])
-    left_out = max(indexes.count_current(graphs, at) - len(drawn), 0) if is_part else 0
+    graphs, indexes = scope.memory_graphs, parts.indexes
+    left_out = 0
+    if (drawn := indexes.hold_newest(graphs, at, MOST_DRAWN)) is not None:
+        left_out = max(indexes.count_current(graphs, at) - len(drawn), 0)
     with indexes.lock:
-        data = read_map_data(scope, at, parts, drawn if is_part else None)
+        data = read_map_data(scope, at, parts, drawn)
     world = build_world(data, read_key_links(data.memories, parts), at)
     structure = analyse_graph(world.csr, world.energy, world.importance, world.touched)
     manifest = replace(_describe_world(world, structure, scope, at, parts), left_out=left_out)
@@ -714,8 +712,11 @@ class Maps:
             writes, forgettings = self._parts.graph.writes, self._forgettings
             with self._lock:
                 happened = self._happened.get(scope.graph)
-            with self._parts.indexes.whole(lambda: scope.memory_graphs):
-                manifest = draw_manifest(scope, now(), self._parts, happened)
+            manifest = self._parts.run(
+                lambda: draw_manifest(scope, now(), self._parts, happened),
+                is_read=True,
+                graphs=lambda: scope.memory_graphs,
+            )
             with self._lock:
                 if forgettings == self._forgettings:
                     self._kept.pop(scope, None)

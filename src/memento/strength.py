@@ -369,13 +369,9 @@ class Reinforcement:
             return 0
         try:
             touched, indexes = touched_memories(self._in_writing), self._parts.indexes
-            with indexes.pool():
-                _, graphs = find_subjects(self._in_writing)
-                indexes.bring(graphs, iris=touched)
-                change = build_change(
-                    self._in_writing, self._read_statements(self._in_writing), indexes.fadings.decay_of
-                )
-                self._parts.reinforce(change, touched, self._finish_writing)
+            statements = self._read_statements(self._in_writing)
+            change = build_change(self._in_writing, statements, indexes.find_decay)
+            self._parts.reinforce(change, touched, self._finish_writing)
         except BaseException:
             with self._lock:
                 self._in_writing.merge(self._waiting)

@@ -91,7 +91,7 @@ def test_a_query_over_many_values_has_few_rows_and_takes_no_time(
     slots |= {"place": 3, "text": "tea", "now": LATE, "since": EARLY, "state": ["pending", "done", "failed", "skipped"]}
     slots |= {"trueAt": EARLY, "believedAt": LATE, "begunBy": LATE, "writtenBy": LATE}
     slots |= {"before": [(LATE, "urn:z")]}
-    slots |= {"property": [(node, node) for node in nodes]} if name == "search/page_of" else {}
+    slots |= {"property": [(node, node) for node in nodes]} if name == "plugins/scale/page_of" else {}
     samples = ("kind", "link", "time", "number", "flag", "word", "wantedSubject", "wantedPredicate")
     used = {slot: value for slot, value in slots.items() if slot in load_query(name).slots and slot not in samples}
     graphs = list(store.named_graphs())

@@ -1,9 +1,9 @@
 """
-How long does a recall take over an engine that holds the index, compared with the index in memory, as the memory grows?
+How long does a recall take on a node, whose index an engine holds, compared with the index in memory, as the memory grows?
 
 Data: a synthetic memory (`synthetic.py`, seeded). The vector of a text is the sum of the directions of its words, so that no model
-is needed and texts that share words are near each other. The graph is embedded in each, since the indexes are compared. Baseline:
-`faiss`, the index in memory, in the same run.
+is needed and texts that share words are near each other. A node's graph is behind `memento store serve` on the same machine.
+Baseline: `faiss`, the index in memory over an embedded graph, in the same run.
 Three passes over questions, in a new process: `cold` are the first ones, `unseen` are others that were never asked, `again` repeats
 `unseen`. `pool` is the part of a recall that loads candidates. Requests are those to the object store.
 Run: `.venv/bin/python tests/bench/engine_scale.py --sizes 10000 100000 --index faiss lance [--uri s3://bucket/path] [--folder DIR]
@@ -35,6 +35,7 @@ from memento.python import Memento
 from memento.search.vectors import UPGRADED, open_vector_file
 from object_store import client, count_requests, serve_bucket
 from recall_scale import alone, opened, resident_mb, written
+from served import opened_shared
 from synthetic import WordVectors, World
 
 _COLD = 20  # questions of the first pass
@@ -88,9 +89,9 @@ def show_progress(done: int, total: int) -> None:
 
 def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
     """Start over the graph for the first time, which puts everything into the engine."""
-    before = time.process_time()
-    memento, seconds = timed(lambda: opened(folder, index=index, vectors=WordVectors))
-    memento.close()
+    before, begin = time.process_time(), time.perf_counter()
+    with open_memory(folder, index):
+        seconds = time.perf_counter() - begin
     print(
         f"{folder.name} {index.kind}: filled in {seconds:.0f} s ({time.process_time() - before:.0f} of the processor)",
         flush=True,
@@ -98,14 +99,22 @@ def filled_once(folder: Path, index: IndexSettings) -> dict[str, object]:
     return {"fill_s": round(seconds, 1)}
 
 
+def open_memory(folder: Path, index: IndexSettings) -> AbstractContextManager[Memento]:
+    """The memory of a folder, or a node over its store if an engine has the index."""
+    if index.kind == "faiss":
+        return opened(folder, index=index, vectors=WordVectors)
+    return opened_shared(folder, index, WordVectors)
+
+
 def ask(folder: Path, n: int, index: IndexSettings, count: int, exact: int) -> dict[str, object]:
     """Ask three passes of questions, and say what they took."""
     print(f"{n:,} memories, {index.kind} {index.uri if index.uri.startswith('s3:') else ''}", flush=True)
     before = resident_mb()
-    memento, start_s = timed(lambda: opened(folder, index=index, vectors=WordVectors))
     questions = list(World(n, seed=7).questions(_COLD + count))
-    figures: dict[str, object] = {"start_s": round(start_s, 2)}
-    with memento:
+    begin = time.perf_counter()
+    with open_memory(folder, index) as memento:
+        start_s = time.perf_counter() - begin
+        figures: dict[str, object] = {"start_s": round(start_s, 2)}
         passes = {"cold": questions[:_COLD], "unseen": questions[_COLD:], "again": questions[_COLD:]}
         figures |= {name: ask_pass(memento, some, name) for name, some in passes.items()}
         print(f"  start {start_s:.1f} s, {resident_mb() - before:,.0f} MB beyond the imports", flush=True)

@@ -26,8 +26,8 @@ import httpx2
 import numpy as np
 
 from measure import arguments, record
-from nodes import serving_store
 from people import Life
+from served import serving_store
 from serving import serving
 from startup import free_port
 

@@ -22,20 +22,16 @@ import time
 import tomllib
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 from measure import RESULTS, record, timed
-from memento import backends, telemetry
+from memento import telemetry
 from memento.plugins.scale.settings import IndexSettings
-from memento.python import Memento, open_memento
-from memento.search.embedders import Cached
-from memento.settings import GateSettings, Settings
 from recall_scale import alone, asked, built_once, resident_mb
-from synthetic import RandomVectors, World
+from served import opened_shared
+from synthetic import World
 
 SIZES = tuple(10**power for power in range(4, 10))
 PRICES = Path(__file__).parent / "prices.toml"
@@ -128,27 +124,21 @@ def measure_engine(folder: Path, n: int, count: int) -> dict[str, float]:
     return {**alone(fill_engine, folder), **alone(ask_engine, folder, n, count)}
 
 
-def settings_of(folder: Path) -> Settings:
-    """The settings of a memory whose index is a table of LanceDB beside it, and whose gate lets every question pass."""
-    gate = GateSettings(base=1e-9, slope=0.0, floor=0.0)
-    return Settings(gate=gate, index=IndexSettings(kind="lance", uri=str(folder / "lance")))
+def index_of(folder: Path) -> IndexSettings:
+    """A table of LanceDB beside a memory."""
+    return IndexSettings(kind="lance", uri=str(folder / "lance"))
 
 
 def fill_engine(folder: Path) -> dict[str, float]:
     """Put a memory into a table of LanceDB beside it."""
-    table, settings = folder / "lance", settings_of(folder)
-    (folder / "vectors.sqlite").rename(folder / "vectors.kept")  # what an engine leaves there is another thing
-    try:
-        memento, put_s = timed(lambda: _open(folder, settings))
+    table, begin = folder / "lance", time.perf_counter()
+    with opened_shared(folder, index_of(folder)) as memento:
+        put_s = time.perf_counter() - begin
         loose = bytes_of(table)
         engine = memento.service.stores.indexes.engine  # type: ignore[attr-defined]
         _, settle_s = timed(engine.settle)
         engine.purge()
         columns = _measure_columns(table)
-        memento.close()
-    finally:
-        (folder / "vectors.sqlite").unlink(missing_ok=True)
-        (folder / "vectors.kept").rename(folder / "vectors.sqlite")
     print(f"put into LanceDB in {put_s:.0f} s, settled in {settle_s:.0f} s", flush=True)
     return {"engine_loose_bytes": loose, "engine_bytes": bytes_of(table), "put_s": put_s, **columns}
 
@@ -157,7 +147,7 @@ def ask_engine(folder: Path, n: int, count: int) -> dict[str, float]:
     """Ask a memory over its engine some questions; what the process needs is beyond its imports."""
     before = resident_mb()
     questions = list(World(n, seed=7).questions(count + 4))
-    with _open(folder, settings_of(folder)) as memento:
+    with opened_shared(folder, index_of(folder)) as memento:
         for question in questions[:4]:
             memento.recall(question)
         calls, cpu = _count_calls(), time.process_time()
@@ -173,13 +163,6 @@ def ask_engine(folder: Path, n: int, count: int) -> dict[str, float]:
 def _count_calls() -> float:
     lines = telemetry.exposition().splitlines()
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("memento_engine_call_seconds_count"))
-
-
-def _open(folder: Path, settings: Settings) -> Memento:
-    with patch.object(backends, "embedder_of", lambda settings, cache: Cached(RandomVectors(), None)):
-        memento = open_memento(folder, namespace="main", configured=replace(settings))
-    assert isinstance(memento, Memento)
-    return memento
 
 
 def _measure_columns(table: Path) -> dict[str, float]:

@@ -1,5 +1,5 @@
 """
-How long do operations that read a large namespace take over an engine that loads a part of it, compared with the index in memory?
+How long do operations that read a large namespace take on a node, which loads a part of it, compared with the index in memory?
 
 Data: a synthetic memory (`synthetic.py`, seeded), every fifth memory with one of twenty tags; vectors are sums of the directions of
 words, so that no model is needed. Baseline: `faiss`, the index in memory, over the same graph in the same run. Each operation runs
@@ -19,14 +19,13 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from engine_scale import built
+from engine_scale import built, open_memory
 from measure import record, timed
 from memento.datadir import DataFolder
 from memento.iris import MEM, TYPE, tag_iri
 from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento
-from recall_scale import alone, opened
-from synthetic import WordVectors
+from recall_scale import alone
 
 _TAGS, _EACH = 20, 5
 _AGAIN = 4
@@ -92,9 +91,9 @@ def build_tagged(folder: Path, n: int) -> int:
 def ask_each(folder: Path, kind: str) -> dict[str, Any]:
     """Milliseconds of each operation, the first time and the median of those after it."""
     index = IndexSettings(kind="lance", uri=str(folder / "lance")) if kind == "lance" else IndexSettings()
-    opened(folder, index=index, vectors=WordVectors).close()
-    figures: dict[str, Any] = {}
-    with opened(folder, index=index, vectors=WordVectors) as memento:
+    with open_memory(folder, index):
+        figures: dict[str, Any] = {}
+    with open_memory(folder, index) as memento:
         [entity, *_] = memento.graphs.entities(limit=1)
         memory = memento.list(limit=1)[0].iri
         for name, read in READS.items():

@@ -26,7 +26,7 @@ from memento.iris import MEM
 from memento.model import Scope
 from memento.plugins.scale.engine import Entry, unpack_entry
 from memento.plugins.scale.node import Node
-from memento.plugins.scale.pool import Pools
+from memento.plugins.scale.pool import Pools, list_kept
 from memento.plugins.scale.settings import IndexSettings
 from memento.python import Memento, open_memento
 from memento.search.vectors import VectorFile
@@ -149,7 +149,9 @@ class Round:
         assert isinstance(pools, Pools)
         fresh = MemoryEngine(pools.engine.dimensions)
         whole = Pools(stores.graph, stores.embedder, VectorFile(None, "x"), fresh, IndexSettings(kind="lance", uri="x"))
-        whole.rebuild()
+        kept = dict(list_kept(stores.graph))
+        with whole.apart():
+            whole.revise([*kept], list(dict.fromkeys(kept.values())))
         there, expected = (
             {one.iri: describe(one) for one in engine.records(None) if not one.iri.startswith("urn:memento:store")}
             for engine in (pools.engine, fresh)

@@ -1,15 +1,23 @@
 import contextlib
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memento.errors import InputError
+from memento.consolidation.task import Task
+from memento.errors import GraphError, InputError
 from memento.intake.rows import parse_rows, read_rows
-from memento.model import NoteRow
+from memento.model import Noted, NoteRow
+from memento.python import Memento
+from memento.service.handlers import imports
+from memento.service.understanding import take_batches
 
 FULL = {
     "text": "We met at the lake.",
@@ -129,3 +137,29 @@ def test_for_how_long_a_row_is_remembered_is_read_of_every_kind_of_row() -> None
             parse_rows(wrong)
     with pytest.raises(InputError, match="ttl_s"):
         parse_rows(b"content,ttl_s\nHi,soon\n", kind="csv")
+
+
+def test_an_import_that_broke_off_and_is_sent_again_is_one_import(memento: Memento) -> None:
+    rows = [NoteRow(content=f"Boat {number} is blue.", idempotency_key=f"boat {number}") for number in range(4)]
+
+    def break_off(batches: Iterable[Sequence[Task]], *more: Any) -> Iterator[list[Noted]]:
+        yield from islice(take_batches(batches, *more), 1)
+        raise GraphError("the store is away")
+
+    with (
+        patch.object(imports, "_BATCH", 2),
+        patch.object(imports, "take_batches", break_off),
+        pytest.raises(GraphError),
+    ):
+        memento.intake.import_notes(rows)
+    [begun] = memento.intake.imports()
+    assert begun.notes == 2
+
+    done = memento.intake.import_notes(rows)
+    assert (done.iri, done.known) == (begun.iri, 2)
+    [shown] = memento.intake.imports()
+    assert (shown.iri, shown.at, shown.notes) == (begun.iri, begun.at, 4)
+
+    more = [*rows, NoteRow(content="Boat 4 is red.", idempotency_key="boat 4")]
+    assert memento.intake.import_notes(more).iri != begun.iri
+    assert len(memento.intake.imports()) == 2

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import OFFLINE, at
+from endpoints import serve_graphs
 from memento.iris import IRI
 from memento.model import Scope
-from memento.plugins.scale.settings import IndexSettings
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 from memento.search import cache
 from memento.search.claims import Claims, Stated
@@ -132,19 +134,21 @@ def test_an_update_of_a_claim_is_followed_and_a_memory_that_is_touched_keeps_its
 
 def test_an_index_that_holds_a_part_brings_the_claims_of_its_memories(tmp_path: Path) -> None:
     index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"), whole=0, pool=20)
-    pooled = open_memento(tmp_path / "pooled", configured=replace(OFFLINE, index=index))
-    assert isinstance(pooled, Memento)
-    with pooled as memento:
-        for day, text in NOTES:
-            memento.note(text, at=at(day))
-        graphs = memento.context.scope(None).memory_graphs
-        indexes = memento.service.stores.indexes
-        with indexes.pool():
-            indexes.bring(graphs, texts=["How much is my rent?"])
-            known = [one for one in indexes[Claims].of_owner(USER) if one.relation == "rent"]
-            assert [(one.value, one.until < float("inf")) for one in known] == [("700", True), ("800", False)]
-        with indexes.pool():
-            indexes.bring(graphs, keys=["slot:sister"])
-            assert [one.value for one in indexes[Claims].of_owner(USER) if one.relation == "sister"] == ["Leila Haddad"]
-        found = memento.recall("How much is my rent?", explain=True, gate=False).memories[0]
-        assert found.content == "My rent is 800." and found.why["claim"] > 0
+    with serve_graphs(tmp_path / "store") as server:
+        store = StoreSettings("sparql", server.query_url, server.update_url, probe=False)
+        pooled = open_memento(tmp_path / "pooled", configured=replace(OFFLINE, store=store, index=index))
+        assert isinstance(pooled, Memento)
+        with pooled as memento:
+            for day, text in NOTES:
+                memento.note(text, at=at(day))
+            graphs, stores = memento.context.scope(None).memory_graphs, memento.service.stores
+
+            def find(relation: str, **asked: Any) -> list[Stated]:
+                stores.indexes.bring(graphs, **asked)
+                return [one for one in stores.indexes[Claims].of_owner(USER) if one.relation == relation]
+
+            rents = stores.run(lambda: find("rent", texts=["How much is my rent?"]))
+            assert [(one.value, one.until < float("inf")) for one in rents] == [("700", True), ("800", False)]
+            assert [one.value for one in stores.run(lambda: find("sister", keys=["slot:sister"]))] == ["Leila Haddad"]
+            found = memento.recall("How much is my rent?", explain=True, gate=False).memories[0]
+            assert found.content == "My rent is 800." and found.why["claim"] > 0

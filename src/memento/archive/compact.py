@@ -35,8 +35,7 @@ from memento.graph.terms import to_own_quad, to_quads
 from memento.iris import IRI, MEM, PROV, TYPE, association_iri, branch_iri, branch_prefix, link_iri
 from memento.model import BranchStage, Change, Compacted, Compaction, Quad, Scope, Value
 from memento.ports import Progress, Vectors
-from memento.search.nodes import Record, walk_memories
-from memento.strength import importances
+from memento.search.nodes import Record
 from memento.text.claims import read_claims
 
 Nodes = NDArray[np.int32]
@@ -262,17 +261,8 @@ def release(memories: Sequence[IRI], scope: Scope, parts: Backends) -> Change:
 
 def _plan_compaction(rules: Rules, scope: Scope, now: datetime, parts: Backends) -> _Plan:
     """Decide what to hide, in the order of the published design: by age, by similarity, by importance."""
-    indexes = parts.indexes
-    if indexes.has_whole([scope.graph]):
-        with indexes.lock:
-            ids = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
-            iris = [indexes.nodes.iri(one) for one in ids.tolist()]
-            created, matters = indexes.nodes.creation_times(ids) / 1000.0, importances(ids, parts)
-    else:
-        walk = walk_memories(parts.graph, [scope.graph], now)
-        rows = [(one.iri, one.written.timestamp(), one.number(MEM.importance, rank.MIDDLING)) for one in walk][::-1]
-        iris = [iri for iri, *_ in rows]
-        created, matters = np.array([row[1:] for row in rows]).reshape(-1, 2).T
+    every = parts.indexes.list_newest([scope.graph], now)
+    iris, created, matters = every.iris[::-1], every.written[::-1], every.importance[::-1]
     nodes = np.arange(len(iris), dtype=np.int32)
     days = np.maximum(now.timestamp() - created, 0.0) / 86_400
     is_old = days > rules.ttl_days if rules.ttl_days else np.zeros(len(nodes), dtype=np.bool_)
@@ -302,9 +292,9 @@ def _find_repeated(
 ) -> tuple[dict[int, tuple[int, float]], int]:
     """Find which of the newest memories repeat a newer one, and count the pairs that are as similar but say something else."""
     newest, indexes = places[np.lexsort((-places, -created))[: rules.newest]].tolist(), parts.indexes
-    indexes.bring([scope.graph], iris=[every[place] for place in newest])
     with indexes.lock:
-        ids = {place: node for place in newest if (node := indexes.nodes.find(every[place])) is not None}
+        known = indexes.find_all([every[place] for place in newest], [scope.graph])
+        ids = {place: known[every[place]] for place in newest if every[place] in known}
         vectors = indexes.vectors["memory"].vectors(np.array([*ids.values()], dtype=np.int32))
     newest = [*ids]
     iris = [every[place] for place in newest]

@@ -91,7 +91,7 @@ from memento.iris import (
 from memento.model import Filter, Merged, Scope, Update
 from memento.ports import Progress, Vectors
 from memento.search.indexes import Indexes
-from memento.search.nodes import Record, walk_memories
+from memento.search.nodes import Record
 from memento.search.vectors import VectorFile, digest
 from memento.time import now
 
@@ -188,16 +188,7 @@ def export_document(
 
 def _list_memories(graph: IRI, past: bool, wanted: Filter | None, parts: Backends) -> list[IRI]:
     """List the memories of a graph that hold, or all, if a filter accepts them; the oldest first."""
-    indexes, at = parts.indexes, parts.clock()
-    if not indexes.has_whole([graph]):
-        return [one.iri for one in walk_memories(parts.graph, [graph], None if past else at, wanted)][::-1]
-    with indexes.lock:
-        nodes = indexes.nodes
-        mask = nodes.within([graph], "memory") if past else nodes.current([graph], now=at)
-        return [
-            nodes.iri(node)
-            for node in nodes.newest(mask & indexes.filter_nodes(wanted) if wanted else mask)[::-1].tolist()
-        ]
+    return parts.indexes.list_newest([graph], None if past else parts.clock(), wanted).iris[::-1]
 
 
 def _export_rows(
@@ -781,10 +772,10 @@ class VectorStaging:
     def _put(self, batch: Sequence[Record]) -> None:
         indexes, embedder = self._parts.indexes, self._parts.embedder
         named = [node.iri if node.kind == "anchor" else IRI(node.first(MEM.saidBy)) for node in batch]
-        indexes.bring(list({node.graph for node in batch}), iris=[iri for iri in dict.fromkeys(named) if iri])
+        known = indexes.names_of(filter(None, named), list({node.graph for node in batch}))
         for node in batch:
             if node.kind == "anchor":
-                self._names[node.iri] = indexes.name(node.iri) or node.name
+                self._names[node.iri] = known.get(node.iri) or node.name
         texts = {node.iri: node.text(self._speaker(node)) for node in batch}
         own = {iri: found for iri, text in texts.items() if (found := self._own(iri, digest(text))) is not None}
         windows = {node.iri: indexes.windows(node, texts[node.iri]) for node in batch if node.iri not in own}

@@ -90,7 +90,7 @@ def erase_notes(notes: Sequence[IRI], scope: Scope, now: datetime, parts: Backen
 def _add_dependent(rows: list[Row], scope: Scope, parts: Backends) -> tuple[IRI, ...]:
     """
     Return the memories in rows of `library/memories_of`, with those that were merged into them, which say the same, and the
-    summaries of sessions that use their words; add the rows of these, and load all of them into the indexes.
+    summaries of sessions that use their words; add the rows of these.
     """
     memories = tuple(dict.fromkeys(row["memory"] for row in rows))
     if merged := find_merged(memories, scope, parts):
@@ -100,8 +100,6 @@ def _add_dependent(rows: list[Row], scope: Scope, parts: Backends) -> tuple[IRI,
         summaries = [row["summary"] for row in summing]
         rows += parts.graph.select("library/memories_of", [scope.graph, scope.provenance], node=summaries)
         memories = tuple(dict.fromkeys((*memories, *summaries)))
-    if memories:
-        _bring_others(memories, scope, parts)
     return memories
 
 
@@ -188,50 +186,18 @@ def _erase_memories(
     for note in dict.fromkeys(row["note"] for row in rows):
         derived = parts.graph.select("library/memories_of", [scope.graph], node=note)
         (notes if {row["memory"] for row in derived} <= set(memories) else still).append(note)
+    names, keys = parts.indexes.find_idle(memories, scope.graph, scope.memory_graphs)
     texts = [parts.indexes.text(one) for one in parts.indexes.read(memories, [scope.graph])]
     said = parts.indexes.read(notes, [scope.graph]) if notes else []
     stated = [str(row["content"]) for row in rows] + [one.first(MEM.content) for one in said]
-    names = _find_idle_names(memories, scope, parts)
     shorter = remove_from_description(memories, stated, scope, now, parts, names)
     if described := _subjects_of(shorter):
         texts += [parts.indexes.text(one) for one in parts.indexes.read(described, [scope.self_graph, scope.graph])]
-    keys = _find_idle_keys(memories, parts)
     texts += [parts.indexes.name(key) for key in keys]
     idle = parts.graph.select("library/idle_code", [scope.graph], memory=list(memories))
     code = [row["code"] for row in idle]
     cases = _erase_nodes([*memories, *notes, *keys, *names, *code], texts, scope, parts, shorter)
     return Forgotten(memories=tuple(memories), notes=tuple(notes), erased=True, still_told=tuple(still), cases=cases)
-
-
-def _bring_others(memories: Sequence[IRI], scope: Scope, parts: Backends) -> None:
-    """Load some memories into the indexes, and for each of their names and keys one other memory that has it, if there is one."""
-    if not parts.indexes.has_whole(scope.memory_graphs):
-        rows = parts.graph.select("library/kept_by", [scope.graph], gone=memories, other=memories)
-        others = [row["memory"] for row in rows]
-        parts.indexes.bring(scope.memory_graphs, iris=[*memories, *others, scope.user])
-
-
-def _find_idle_keys(memories: Sequence[IRI], parts: Backends) -> list[IRI]:
-    """Find the keys that lead only to some memories: their words may reveal what was erased."""
-    indexes = parts.indexes
-    with indexes.lock:
-        gone = [node for node in map(indexes.nodes.find, memories) if node is not None]
-        keys = dict.fromkeys(key for node in gone for key in indexes.keys.links(node))
-        own = (key for key in keys if indexes.nodes.kind(key) == "key")
-        return [indexes.nodes.iri(key) for key in own if np.isin(indexes.keys.led_to(key)[0], gone).all()]
-
-
-def _find_idle_names(memories: Sequence[IRI], scope: Scope, parts: Backends) -> list[IRI]:
-    """Find the names that occur only in some memories: they are erased with these."""
-    indexes = parts.indexes
-    with indexes.lock:
-        if scope.graph not in indexes.links:
-            return []
-        links = indexes.links[scope.graph]
-        gone = np.array([node for iri in memories if (node := indexes.nodes.find(iri)) is not None], dtype=np.int32)
-        numbers = np.unique(links.gather(gone)[1]).tolist()
-        idle = (links.anchors.iri(number) for number in numbers if np.isin(links.mentioning(number), gone).all())
-        return [iri for iri in idle if iri.startswith("urn:memento:name:")]
 
 
 def _forget_note(iri: str, scope: Scope, erase: bool, parts: Backends) -> Forgotten:
@@ -266,8 +232,7 @@ def _erase_nodes(
     cases, theirs = find_derived_cases(nodes, scope.tenant, parts)
     found = _select_traces(nodes, scope, parts)
     if bare := _find_bare(nodes, found, scope, parts):
-        parts.indexes.bring(scope.memory_graphs, iris=bare)
-        names = [name for one in bare if (name := parts.indexes.name(one))]
+        names = [*parts.indexes.names_of(bare, scope.memory_graphs).values()]
         texts = [*texts, *names]
         theirs += find_look_ups(names, scope.tenant, parts)
         texts += [parts.indexes.text(one) for one in parts.indexes.read(bare, [scope.graph])]
@@ -384,18 +349,15 @@ def _shorten_description(
     if not description:
         return _NOTHING
     sentences = re.split(r"(?<=[.!?])\s+", description)
-    # If the indexes are incomplete, other sources of a word are looked up among the memories nearest to its sentence.
-    for sentence in sentences:
-        indexes.bring(scope.memory_graphs, texts=[sentence], now=now)
     said = {stem for text in texts for stem in tokens(text)}
-    named = {*tokens("user"), *tokens(indexes.name(anchor))}
     with indexes.lock:
-        graphs = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
-        me, going = indexes.nodes.find(anchor), [indexes.nodes.find(iri) for iri in memories]
-        if me is None:
+        known = indexes.find_all([anchor, *memories], scope.memory_graphs, texts=sentences, now=now)
+        if anchor not in known:
             return _NOTHING
-        about = indexes.adjacency.memories(me)
-        gone = [node for node in going if node is not None]
+        named = {*tokens("user"), *tokens(indexes.name(anchor))}
+        graphs = [graph for graph in indexes.nodes.graphs() if graph.startswith(graph_iri(scope.tenant, ""))]
+        about = indexes.adjacency.memories(known[anchor])
+        gone = [known[iri] for iri in memories if iri in known]
         if not np.isin(about, gone).any():
             return _NOTHING
         left = np.setdiff1d(about[indexes.nodes.current(graphs, now=now)[about]], gone)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
-from itertools import islice
 
 import numpy as np
 
@@ -32,9 +31,6 @@ from memento.model import (
     Value,
 )
 from memento.retrieval.trace import describe_entities
-from memento.search.labels import normalise_label
-from memento.search.nodes import walk_memories
-from memento.text.words import BIOGRAPHICAL
 from memento.time import NEVER, iso
 
 
@@ -53,10 +49,8 @@ def describe(iri: str, scope: Scope, parts: Backends) -> Described:
         anchor = RecalledEntity(
             iri=IRI(iri), name=name, kind="", description=told, is_well_known=known, is_user=iri == scope.user
         )
-        slots = [f"slot:{slot}" for slot in BIOGRAPHICAL] if iri == scope.user else []
-        around = [anchor.iri] if told else []
-        parts.indexes.bring(scope.memory_graphs, iris=[anchor.iri], keys=slots, around=around, now=parts.clock())
-        (anchor,) = describe_entities([anchor], scope, parts)
+        if parts.indexes.find_all([anchor.iri], scope.memory_graphs, steps=1 if told else 0):
+            (anchor,) = describe_entities([anchor], scope, parts)
         properties += [(str(MEM.description), anchor.description)] if anchor.description else []
     return Described(
         iri=IRI(iri),
@@ -89,21 +83,11 @@ def list_memories(
     if archived:
         away = parts.graph.select("library/archived", [scope.graph])[offset : offset + limit]
         iris = [row["memory"] for row in away]
-        indexes.bring(scope.memory_graphs, iris=iris)
-        with indexes.lock:
-            known = {iri: node for iri in iris if (node := indexes.nodes.find(iri)) is not None}
-            tags = {iri: indexes.sorting.tags_of(node) for iri, node in known.items()}
-    elif indexes.has_whole(scope.memory_graphs):
-        with indexes.lock:
-            nodes = indexes.nodes
-            mask = nodes.within(scope.memory_graphs, "memory") if past else nodes.current(scope.memory_graphs, now=now)
-            if only:
-                mask = mask & indexes.filter_nodes(only)
-            page = nodes.newest(mask)[offset : offset + limit].tolist()
-            tags = {nodes.iri(node): indexes.sorting.tags_of(node) for node in page}
     else:
-        walk = walk_memories(parts.graph, scope.memory_graphs, None if past else now, only, skip=offset)
-        tags = {one.iri: one.tags for one in islice(walk, limit)}
+        iris = indexes.list_newest(scope.memory_graphs, None if past else now, only, skip=offset, most=limit).iris
+    with indexes.lock:
+        known = indexes.find_all(iris, scope.memory_graphs)
+        tags = {iri: indexes.sorting.tags_of(node) for iri, node in known.items()}
     if not tags:
         return []
     rows = {row["memory"]: row for row in parts.graph.select("library/listed", scope.readable, memory=[*tags])}
@@ -133,16 +117,14 @@ def build_timeline(
     """
     iris = resolve_subject(subject, scope, parts)
     indexes, graphs = parts.indexes, scope.memory_graphs
-    if not indexes.has_whole(graphs):
-        told = parts.graph.select("library/chain", scope.readable, node=iris[0])
-        indexes.bring(graphs, iris=[row["memory"] for row in told], around=iris)
     with indexes.lock:
+        told = _find_history(iris, scope, parts)
         nodes = indexes.nodes
         if as_of is None:
             visible = nodes.history(graphs, now=now, believed_at=believed_at)
         else:
             visible = nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
-        ids = [node for node in _find_history(iris, scope, parts) if visible[node]]
+        ids = [node for node in told if visible[node]]
         days = nodes.days()
         # In the order in which they became true; on the same day, in the order in which they were written.
         ids.sort(key=lambda node: (int(days[node]), node))
@@ -176,13 +158,7 @@ def build_timeline(
 
 def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
     """List the tags of the current memories of the readable graphs, the most used first."""
-    indexes, now = parts.indexes, parts.clock()
-    if indexes.has_whole(scope.memory_graphs):
-        with indexes.lock:
-            counts = indexes.sorting.count_tags(indexes.nodes.current(scope.memory_graphs, now=now))
-    else:
-        counted = parts.graph.select("library/tag_counts", scope.memory_graphs, now=now)
-        counts = {row["tag"]: int(str(row["count"])) for row in counted}
+    counts = parts.indexes.count_tags(scope.memory_graphs, parts.clock())
     rows = parts.graph.select("library/tags", scope.readable, tag=list(counts)) if counts else []
     known = {row["tag"]: row for row in rows}
     found = [
@@ -195,13 +171,7 @@ def list_tags(scope: Scope, parts: Backends) -> tuple[TagCount, ...]:
 def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEntity, ...]:
     """List the entities with the most memories in the readable graphs, past memories included; the most mentioned first."""
     indexes = parts.indexes
-    if indexes.has_whole(scope.memory_graphs):
-        with indexes.lock:
-            inside = np.flatnonzero(indexes.nodes.within(scope.memory_graphs, "anchor")).tolist()
-            counts = {indexes.nodes.iri(node): indexes.adjacency.degree(node) for node in inside}
-    else:
-        counted = parts.graph.select("library/entity_counts", scope.memory_graphs)
-        counts = {row["entity"]: int(str(row["count"])) for row in counted}
+    counts = indexes.count_about(scope.memory_graphs)
     chosen = [iri for iri in nlargest(limit, counts, key=lambda iri: (counts[iri], iri)) if counts[iri]]
     if not chosen:
         return ()
@@ -218,8 +188,9 @@ def list_entities(scope: Scope, limit: int, parts: Backends) -> tuple[RecalledEn
         for iri in chosen
         if iri in rows
     ]
-    indexes.bring(scope.memory_graphs, around=[one.iri for one in found if one.description])
-    return describe_entities(found, scope, parts)
+    told = indexes.find_all([one.iri for one in found if one.description], scope.memory_graphs, steps=1)
+    described = {one.iri: one for one in describe_entities([one for one in found if one.iri in told], scope, parts)}
+    return tuple(described.get(one.iri, one) for one in found)
 
 
 def list_sources(iri: str, scope: Scope, parts: Backends) -> list[Source]:
@@ -245,20 +216,17 @@ def list_relations(iri: str, scope: Scope, limit: int, now: datetime, parts: Bac
     Raises:
         NotFound: the readable graphs have no such memory.
     """
-    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri)])
-    with parts.indexes.lock:
-        node = parts.indexes.nodes.find(IRI(iri))
-        if node is None or not parts.indexes.nodes.history(scope.memory_graphs, now=now)[node]:
-            raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
     rows = parts.graph.select("library/relations", scope.memory_graphs, node=IRI(iri))
-    parts.indexes.bring(scope.memory_graphs, iris=[row["memory"] for row in rows])
     with parts.indexes.lock:
-        shown = parts.indexes.nodes.history(scope.memory_graphs, now=now)
-        places = {row["memory"]: parts.indexes.nodes.find(row["memory"]) for row in rows}
+        places = parts.indexes.find_all([IRI(iri), *(row["memory"] for row in rows)], scope.memory_graphs)
+        history = parts.indexes.nodes.history(scope.memory_graphs, now=now)
+        shown = {iri for iri, node in places.items() if history[node]}
+    if IRI(iri) not in shown:
+        raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
     return [
         _to_relation(row)
         for row in sorted(rows, key=_rank_relation)
-        if row["relation"] == MEM.merges or ((place := places[row["memory"]]) is not None and shown[place])
+        if row["relation"] == MEM.merges or row["memory"] in shown
     ][:limit]
 
 
@@ -285,18 +253,13 @@ def list_linked(
         return []
     rows = parts.graph.select("library/relations", scope.memory_graphs, node=list(memories))
     found = {row["memory"]: row for row in sorted(rows, key=_rank_relation, reverse=True)}
-    parts.indexes.bring(scope.memory_graphs, iris=[*found])
     with parts.indexes.lock:
+        known = parts.indexes.find_all([*found], scope.memory_graphs)
         nodes = parts.indexes.nodes
         shown = nodes.current(scope.memory_graphs, now=now, as_of=as_of, believed_at=believed_at)
         if only:
             shown = shown & parts.indexes.filter_nodes(only)
-        known = {iri: nodes.find(iri) for iri in found}
-    linked = [
-        row
-        for iri, row in found.items()
-        if iri not in memories and (place := known[iri]) is not None and place < shown.size and shown[place]
-    ]
+    linked = [row for iri, row in found.items() if iri not in memories and iri in known and shown[known[iri]]]
     return [_to_relation(row) for row in sorted(linked, key=_rank_relation)[:limit]]
 
 
@@ -348,15 +311,10 @@ def resolve_subject(subject: str, scope: Scope, parts: Backends) -> list[IRI]:
     """
     if subject.strip().lower() in ("me", "i", "myself", "user"):
         return [scope.user]
-    parts.indexes.bring(scope.memory_graphs, names=[subject])
-    if not parts.indexes.has_whole(scope.memory_graphs) and (words := normalise_label(subject).split()):
-        rows = parts.graph.select("search/longer", scope.memory_graphs, part=max(words, key=len))
-        parts.indexes.bring(scope.memory_graphs, iris=[row["entity"] for row in rows])
     with parts.indexes.lock:
-        found = parts.indexes.labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph))
-        if found:
+        labels = parts.indexes.find_labels([subject], scope.memory_graphs, longer=True)
+        if found := labels.find_exact(subject, (*scope.memory_graphs, scope.self_graph)):
             return [parts.indexes.nodes.iri(node) for node in found]
-        labels = parts.indexes.labels
         longer = dict(labels.find_longer(subject, scope.memory_graphs)) or dict(
             labels.find_containing(subject, scope.memory_graphs)
         )
@@ -381,15 +339,14 @@ def _find_history(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[in
     rows = parts.graph.select("library/chain", scope.readable, node=iris[0])
     if not rows and iris[0] != scope.user:
         raise NotFound(f"there is no entity, memory or note <{iris[0]}> in the namespace {scope.namespace!r}")
-    ids = (indexes.nodes.find(row["memory"]) for row in rows)
-    return [node for node in ids if node is not None]
+    return [*indexes.find_all([row["memory"] for row in rows], scope.memory_graphs).values()]
 
 
 def _find_anchors(iris: Sequence[IRI], scope: Scope, parts: Backends) -> list[int]:
     """Find the ids of those IRIs that are entities or the user."""
-    nodes = parts.indexes.nodes
-    anchors = nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
-    return [node for node in map(nodes.find, iris) if node is not None and anchors[node]]
+    known = parts.indexes.find_all(iris, scope.memory_graphs, steps=1).values()
+    anchors = parts.indexes.nodes.within((*scope.memory_graphs, scope.self_graph), "anchor")
+    return [node for node in known if anchors[node]]
 
 
 def _explain_as_query(about: Sequence[IRI], true_at: datetime, believed_at: datetime | None) -> str:

@@ -468,7 +468,6 @@ def _inherit(new: IRI, old: Memory, over: datetime | None, began: datetime, writ
 
 def _link_corrected(new: IRI, old: Memory, related_to: Sequence[str] | None, scope: Scope, parts: Backends) -> Change:
     """Link a correction to some memories, by default to those of the old memory; it expires when that one would have."""
-    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri) for iri in (old.iri, *(related_to or ())) if ":" in iri])
     links = old.related_to if related_to is None else find_current(related_to, scope, parts)
     adds: list[Quad] = [(new, MEM.relatedTo, other, scope.graph) for other in links]
     if old.expires_at is not None:

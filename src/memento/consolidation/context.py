@@ -14,6 +14,7 @@ from memento.iris import IRI, MEM, TYPE
 from memento.model import Claim, Entity, Memory, Recollection, Scope, Scored, Stated, Value
 from memento.rank import rrf
 from memento.search.indexes import View
+from memento.search.labels import Labels
 from memento.search.nodes import content_hash, text_of_anchor
 from memento.search.words import bm25
 from memento.settings import ConsolidationSettings, WordsSettings
@@ -88,7 +89,6 @@ def find_existing(
         find = _find_named if agents.kind == "rules" else _find_similar
         others |= find(told, scope, received, knobs.similar_memories, parts)
     iris = dict.fromkeys([*(hit.item for hit in context), *sorted(others)])
-    parts.indexes.bring(scope.memory_graphs, iris=[*iris])
     return [one for one in load_existing(list(iris), iris_by_name, scope, parts) if one.memory.expired_at is None]
 
 
@@ -115,9 +115,8 @@ def _search_guesses(
     if not texts:
         return []
     vectors = parts.embedder.embed([parts.embedder.windows(text)[0] for text in texts])
-    parts.indexes.bring(scope.memory_graphs, texts=texts, now=received)
     with parts.indexes.lock:
-        view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
+        view = View.at(parts.indexes, scope.memory_graphs, received, None, None, texts)
         hits = [hit for row in vectors for hit in view.nearest(row[None, :], knobs.guessed_memories, "guess")]
         # From −1..1 to the 0..1 of recall scores.
         return [Scored(parts.indexes.nodes.iri(hit.item), (1 + hit.score) / 2, "guess") for hit in hits]
@@ -127,9 +126,9 @@ def _find_similar(drafts: Sequence[Draft], scope: Scope, received: datetime, lim
     """Find the memories nearest to each draft, by meaning and by words, for a model that compares them."""
     limit = min(limit, _NEAREST)
     vectors = parts.embedder.embed([parts.embedder.windows(draft.content)[0] for draft in drafts])
-    parts.indexes.bring(scope.memory_graphs, texts=[draft.content for draft in drafts], now=received)
     with parts.indexes.lock:
-        view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
+        texts = [draft.content for draft in drafts]
+        view = View.at(parts.indexes, scope.memory_graphs, received, None, None, texts)
         nodes = {hit.item for row in vectors for hit in view.nearest(row[None, :], limit, "vector")}
         nodes |= {hit.item for one in drafts for hit in view.wordiest(one.content, limit, _WORDS, "fulltext")}
         return set(view.iris(sorted(nodes)))
@@ -139,9 +138,8 @@ def _find_named(drafts: Sequence[Draft], scope: Scope, received: datetime, limit
     """Find the memories with the words of what a draft says is over, and those that may say the same as a draft."""
     over = {value for draft in drafts for claim in draft.claims for value in _ended_values(claim)}
     texts = {**dict.fromkeys((draft.content for draft in drafts), _SAME), **dict.fromkeys(sorted(over), limit)}
-    parts.indexes.bring(scope.memory_graphs, texts=[*texts], now=received)
     with parts.indexes.lock:
-        view = View.at(parts.indexes, scope.memory_graphs, received, None, None)
+        view = View.at(parts.indexes, scope.memory_graphs, received, None, None, [*texts])
         nodes = {hit.item for text, most in texts.items() for hit in view.wordiest(text, most, _WORDS, "fulltext")}
         return set(view.iris(sorted(nodes)))
 
@@ -161,7 +159,7 @@ def load_existing(iris: Sequence[IRI], named: Mapping[str, IRI], scope: Scope, p
     statements = load_statements(iris, scope, parts)
     memories = [memory for iri in iris if iri in statements and (memory := node_or_none(Memory, iri, statements[iri]))]
     anchors = {iri for memory in memories for iri in (*memory.about, memory.subject) if iri}
-    names = {iri: parts.indexes.name(iri) or iri for iri in anchors}
+    names = {iri: str(iri) for iri in anchors} | parts.indexes.names_of(anchors, scope.memory_graphs)
     # An entity that the note calls "Anna" is "Anna" to the agents, whatever her full name in the graph is.
     names |= {iri: name for name, iri in named.items()}
     names[scope.user] = USER
@@ -258,9 +256,10 @@ def find_candidates(
         known: entities that are already loaded and are not loaded again; newly loaded ones are added.
     """
     indexes = parts.indexes
-    indexes.bring(scope.memory_graphs, texts=[name for one in mentions for name in (one.name, *one.aliases)])
     with indexes.lock:
-        ranked = [_rank_by_label(mention, scope, parts)[:limit] for mention in mentions]
+        names = [name for one in mentions for name in (one.name, *one.aliases)]
+        labels = indexes.find_labels(names, scope.memory_graphs)
+        ranked = [_rank_by_label(mention, scope, labels)[:limit] for mention in mentions]
         unknown = [place for place, nodes in enumerate(ranked) if not nodes]
         if unknown and not exact_only and len(indexes.vectors["anchor"]):
             searched = _rank_by_likeness([mentions[place] for place in unknown], scope, limit, parts)
@@ -292,12 +291,12 @@ def load_statements(iris: Iterable[IRI], scope: Scope, parts: Backends) -> State
 
 
 def find_current(iris: Iterable[str], scope: Scope, parts: Backends) -> list[IRI]:
-    """Return the current memories among some IRIs, each once; `bring` them first."""
-    nodes = parts.indexes.nodes
+    """Return the current memories among some IRIs, each once."""
+    named = [IRI(iri) for iri in iris if isinstance(iri, str) and ":" in iri]
     with parts.indexes.lock:
-        current = nodes.current(scope.memory_graphs, now=parts.clock())
-        found = (nodes.find(IRI(iri)) for iri in dict.fromkeys(iris) if isinstance(iri, str))
-        return [nodes.iri(node) for node in found if node is not None and current[node]]
+        known = parts.indexes.find_all(named, scope.memory_graphs)
+        current = parts.indexes.nodes.current(scope.memory_graphs, now=parts.clock())
+        return [iri for iri, node in known.items() if current[node]]
 
 
 def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[IRI, str]:
@@ -307,8 +306,7 @@ def load_contents(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dic
     return {cast(IRI, row["memory"]): str(row["content"]) for row in rows}
 
 
-def _rank_by_label(mention: Mention, scope: Scope, parts: Backends) -> list[tuple[int, float]]:
-    labels = parts.indexes.labels
+def _rank_by_label(mention: Mention, scope: Scope, labels: Labels) -> list[tuple[int, float]]:
     names = (mention.name, *mention.aliases)
     # 2 is the highest fused rank of two lists.
     return [

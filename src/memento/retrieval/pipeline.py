@@ -20,7 +20,7 @@ from memento import plugin
 from memento.backends import Backends
 from memento.errors import EmbeddingError
 from memento.iris import IRI, MEM, tag_name
-from memento.model import Cut, Filter, Recalled, RecalledEntity, Recollection, Scope, Scored
+from memento.model import Cut, Recalled, RecalledEntity, Recollection, Scope, Scored
 from memento.rank import rerank_factor, usual_priority
 from memento.retrieval import explain, relevance, timely
 from memento.retrieval.anchor import anchor, list_meant, take_sides
@@ -91,8 +91,7 @@ def recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
     Raises:
         BackendError: store or embedder failed.
     """
-    with stores.indexes.pool():
-        return _recall(query, stores, settings)
+    return stores.run(lambda: _recall(query, stores, settings), is_read=True)
 
 
 def _recall(query: Query, stores: Backends, settings: Settings) -> Recollection:
@@ -260,10 +259,14 @@ def text_reader(question: Question, query: Query, stores: Backends) -> relevance
 def rank_memories(query: Query, stores: Backends, settings: Settings) -> list[Scored[IRI]]:
     """Return the memories that `recall` returns, with their scores in 0..1 and nothing else."""
     watch = Stopwatch("ranked")
-    with stores.indexes.pool(), read_question(query, stores, settings, watch) as question:
-        ranking = rank(question, query, stores, settings, watch)
-        chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
-        iris = [question.view.indexes.nodes.iri(one.item) for one in chosen]
+
+    def choose() -> tuple[list[IRI], list[Scored[int]]]:
+        with read_question(query, stores, settings, watch) as question:
+            ranking = rank(question, query, stores, settings, watch)
+            chosen = pick_in_time(ranking, query, question, stores, settings).chosen[: query.k]
+            return [question.view.indexes.nodes.iri(one.item) for one in chosen], chosen
+
+    iris, chosen = stores.run(choose, is_read=True)
     return [
         Scored(iri, round(min(max(one.score, 0.0), 1.0), 6), one.source) for iri, one in zip(iris, chosen, strict=True)
     ]
@@ -433,7 +436,9 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
     Parse a question and hold the lock of the indexes while it is answered; embed it before, so that no other thread waits for that.
     """
     with watch.phase("pool"):
-        _bring(query, stores)
+        is_past = bool(query.as_of or query.believed_at)
+        at, graphs = stores.clock(), query.scope.memory_graphs
+        stores.indexes.bring_question(query.question, graphs, query.only, at, is_past=is_past)
     with stores.indexes.lock:
         text, stripped = _correct_and_strip(query, stores, settings)
         asked, lacking = _find_asked(text, query, stores, settings)
@@ -445,9 +450,8 @@ def read_question(query: Query, stores: Backends, settings: Settings, watch: Sto
         try:
             vectors = stores.embedder.embed_questions(texts)
             if pending:
-                # A pool ends with its question: the cache of the embedder keeps what the next one needs again.
-                embed = stores.embedder.embed if stores.indexes.is_pooled else stores.embedder.embed_aside
-                stores.indexes.put_grains(pending, embed([text for one in pending for text in one.texts if text]))
+                lacking_texts = [text for one in pending for text in one.texts if text]
+                stores.indexes.put_grains(pending, stores.embedder.embed_aside(lacking_texts))
         except EmbeddingError as error:  # the service is unreachable: words still find memories
             logger.warning("recall.by-words", extra={"error": type(error).__name__})
             vectors = np.zeros((len(texts), stores.embedder.dimensions), dtype=np.float32)
@@ -491,21 +495,6 @@ def _find_asked(text: str, query: Query, stores: Backends, settings: Settings) -
     asked = [one for one in joined.find_asked(text) if one.label not in people]
     nodes = joined.mentioning(label for one in asked for label in one.meant).tolist()
     return asked, [node for node in nodes if view.visible[node] and node in stores.indexes.grains.pending]
-
-
-def _bring(query: Query, stores: Backends) -> None:
-    """Load what may answer a question into the indexes, where an engine holds the index."""
-    if not stores.indexes.is_pooled:
-        return
-    at = stores.clock()
-    looks_back = (
-        query.as_of or query.believed_at or timely.looks_back(query.question) or timely.asked_time(query.question, at)
-    )
-    only = query.only or Filter()
-    clauses = read_clauses(query.question).clauses if is_readable(query.question) else ()
-    keys = [f"slot:{name}" for name in dict.fromkeys(one.relation for one in clauses)]
-    keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
-    stores.indexes.bring(query.scope.memory_graphs, texts=[query.question], keys=keys, now=None if looks_back else at)
 
 
 def _view_at(query: Query, stores: Backends) -> View:

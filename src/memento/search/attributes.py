@@ -16,7 +16,7 @@ from memento.iris import IRI, MEM, TYPE, tag_name
 from memento.model import Filter, Strength, Value
 from memento.rank import Decay
 from memento.search.arrays import Arrays, nest_arrays, pack_strings, select_part, unpack_strings
-from memento.search.index import Context, Index, Update, register
+from memento.search.index import Context, Everything, Index, Update, register
 from memento.search.nodes import EXPLICIT, Record
 
 Column = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Numbers(Index):
     def put(self, node: int, statements: Mapping[IRI, Sequence[Value]]) -> None:
         """Replace all numbers of a memory."""
         for predicate in NUMBERS:
-            value = _number(next(iter(statements.get(predicate, ())), None))
+            value = to_number(next(iter(statements.get(predicate, ())), None))
             column = self._columns.get(predicate)
             if column is None or node >= len(column):
                 if np.isnan(value):
@@ -63,6 +63,14 @@ class Numbers(Index):
         for node, record in update.nodes:
             if record.kind == "memory":
                 self.put(node, record.statements)
+
+    def fill(self, everything: Everything) -> None:
+        memories = [(node, record.statements) for node, record in everything.nodes if record.kind == "memory"]
+        for predicate in NUMBERS:
+            said = [(node, to_number(values[0])) for node, of in memories if (values := of.get(predicate))]
+            if found := {node: value for node, value in said if not np.isnan(value)}:
+                column = self._columns[predicate] = _lengthen(None, max(found))
+                column[[*found]] = [*found.values()]
 
     def drop(self, node: int) -> None:
         """Remove a memory's numbers; harmless when it has none."""
@@ -101,7 +109,8 @@ class Numbers(Index):
         self._columns = {MEM[name]: column for name, column in arrays.items()}
 
 
-def _number(value: Value | None) -> float:
+def to_number(value: Value | None) -> float:
+    """Return a number, or an instant in seconds since 1970, as a number; NaN for anything else."""
     if isinstance(value, datetime):
         return value.timestamp()
     return float(value) if isinstance(value, int | float) else float("nan")

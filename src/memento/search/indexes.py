@@ -4,6 +4,9 @@ All indexes of one store, how they follow the graph, and the `View` of one reade
 *Flow:* the graph's records → `Indexes.reconcile` (everything, at start) or `Indexes.refresh` (some nodes, after a write) → ids in
 the vector file, `nodes`, and each registered index in turn.
 
+*Not all here:* an index that is elsewhere overrides `bring`, which `find_all`, `names_of`, `View.at` and the like call with what
+they are about to read. Nobody else needs to know where an index is.
+
 *Guarantees:* both ways give the same indexes, because indexes are a function of the graph. A vector is reused when the file holds
 the digest of the text that the graph has now.
 
@@ -14,14 +17,15 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from threading import RLock
 from typing import Generic, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memento.graph.mapping import statements
 from memento.graph.store import Store
@@ -29,7 +33,7 @@ from memento.graph.terms import to_value
 from memento.iris import IRI, MEM, TYPE
 from memento.model import Change, Difference, Filter, Scored, Value
 from memento.ports import Embedder, Progress, Vectors
-from memento.rank import Csr, decay_associations
+from memento.rank import MIDDLING, Csr, Decay, decay_associations
 from memento.search.adjacency import Adjacency, Associations, Successions
 from memento.search.attributes import Fadings, Numbers, Sorting
 from memento.search.grains import Grains, list_grains
@@ -37,6 +41,7 @@ from memento.search.index import FLAT, Context, Everything, I, Placed, Update, f
 from memento.search.keygraph import KeyGraph
 from memento.search.labels import Labels
 from memento.search.links import GraphLinks, Links
+from memento.search.mentions import find_mentions
 from memento.search.nearest import KindVectors
 from memento.search.nodes import Edge, Kind, Mask, Record, read_records
 from memento.search.passages import GraphPassages, Passages
@@ -49,8 +54,27 @@ from memento.time import BEGINNING, NEVER
 
 _BATCH = 256
 _ENDS = (MEM.expiredAt, MEM.expiresAt)
+_TEXTS = (MEM.content, MEM.title, MEM.name)
 _SHOWN = 10_000
 """Nodes that are read between two calls of `progress`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newest:
+    """
+    Memories, the latest written first; (n,) when each was written, in seconds since 1970; and (n,) some numbers of each by
+    predicate, NaN where it has none.
+    """
+
+    iris: list[IRI]
+    written: NDArray[np.float64]
+    numbers: Mapping[IRI, NDArray[np.float64]]
+
+    @property
+    def importance(self) -> NDArray[np.float64]:
+        """(n,) the importance of each in 0..1."""
+        values = self.numbers[MEM.importance]
+        return np.where(np.isnan(values), MIDDLING, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +98,6 @@ class _Shortcut(Generic[I]):
 
 class Indexes(Context):
     """The indexes of one store. Hold `lock` while reading several of them together."""
-
-    is_pooled = False
-    """Whether `bring` does anything."""
 
     adjacency = _Shortcut(Adjacency)
     associations = _Shortcut(Associations)
@@ -129,26 +150,137 @@ class Indexes(Context):
         """
         Load the nodes that some texts or keys may need, and some nodes; does nothing here, where all are loaded.
 
+        *Because:* this is the one hook of an index that is elsewhere. `find_all`, `View.at` and the like call it.
+
         Args:
             names: load what has one of these names or of their words, or a name of nearly the same meaning, and memories about it.
             around: load these nodes and the memories linked to them, then those linked to these, for so many `steps`.
             now: load by texts only what holds at this instant; without it also what has ended.
         """
 
+    def bring_question(
+        self, question: str, graphs: Sequence[IRI], only: Filter | None, now: datetime, *, is_past: bool
+    ) -> None:
+        """
+        Load what may answer a question; does nothing here.
+
+        Args:
+            only: the answers are among the memories that it accepts.
+            is_past: the question is about an earlier time, or asked as if at one.
+        """
+
+    def find_all(
+        self,
+        iris: Sequence[IRI],
+        graphs: Sequence[IRI],
+        *,
+        steps: int = 0,
+        texts: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> dict[IRI, int]:
+        """
+        Return the ids of those of some nodes that are indexed, in their order. Ask for all at once, and before a mask of nodes.
+
+        Args:
+            graphs: the graphs that the caller reads.
+            steps: how far from these nodes the caller follows links.
+            texts: what the caller compares with the memories that may say it, as far as they hold `now`.
+        """
+        self.bring(graphs, iris=iris, around=iris if steps else (), steps=steps, texts=texts, now=now)
+        return {iri: node for iri in iris if (node := self.nodes.find(iri)) is not None}
+
+    def names_of(self, anchors: Iterable[IRI], graphs: Sequence[IRI]) -> dict[IRI, str]:
+        """Return the names of those of some anchors and keys that have one."""
+        self.bring(graphs, iris=(wanted := list(dict.fromkeys(anchors))))
+        return {iri: name for iri in wanted if (name := self.name(iri))}
+
+    def find_labels(self, names: Sequence[str], graphs: Sequence[IRI], *, longer: bool = False) -> Labels:
+        """
+        Return the index of labels, to look for some names in some graphs.
+
+        Args:
+            longer: also for longer names that contain the words of these.
+        """
+        self.bring(graphs, names=names)
+        return self.labels
+
+    def find_decay(self, graph: IRI) -> Decay:
+        """Return how associations and energies decay in a graph."""
+        self.bring([graph])
+        return self.fadings.decay_of(graph)
+
+    def list_newest(
+        self,
+        graphs: Sequence[IRI],
+        now: datetime | None,
+        only: Filter | None = None,
+        *,
+        skip: int = 0,
+        most: int | None = None,
+        numbers: Sequence[IRI] = (MEM.importance,),
+    ) -> Newest:
+        """
+        List the memories of some graphs, the latest written first.
+
+        Args:
+            now: only memories that hold at this instant; None for all.
+            only: only those that a filter accepts; None for all.
+            numbers: the predicates whose values are wanted.
+        """
+        with self.lock:
+            mask = self.nodes.within(graphs, "memory") if now is None else self.nodes.current(graphs, now=now)
+            nodes = self.nodes.newest(mask & self.filter_nodes(only) if only else mask)[skip:][:most]
+            return Newest(
+                iris=[self.nodes.iri(node) for node in nodes.tolist()],
+                written=self.nodes.creation_times(nodes) / 1000.0,
+                numbers={name: self.numbers.column(name, nodes) for name in numbers},
+            )
+
+    def hold_newest(self, graphs: Sequence[IRI], now: datetime, most: int) -> list[IRI] | None:
+        """Return None if every memory of some graphs is here, else the latest `most` that hold, which are."""
+        return None
+
+    def count_tags(self, graphs: Sequence[IRI], now: datetime) -> dict[IRI, int]:
+        """Count the current memories of some graphs by tag."""
+        with self.lock:
+            return dict(self.sorting.count_tags(self.nodes.current(graphs, now=now)))
+
+    def count_about(self, graphs: Sequence[IRI]) -> dict[IRI, int]:
+        """Count the memories about each entity of some graphs, past ones included."""
+        with self.lock:
+            inside = np.flatnonzero(self.nodes.within(graphs, "anchor")).tolist()
+            return {self.nodes.iri(node): self.adjacency.degree(node) for node in inside}
+
+    def find_idle(self, memories: Sequence[IRI], graph: IRI, graphs: Sequence[IRI]) -> tuple[list[IRI], list[IRI]]:
+        """Find the names that occur only in some memories of a graph, and the keys that lead only to them: they may be private."""
+        with self.lock:
+            gone = np.array([*self.find_all(memories, graphs).values()], dtype=np.int32)
+            keys = dict.fromkeys(key for node in gone.tolist() for key in self.keys.links(node))
+            own = [key for key in keys if self.nodes.kind(key) == "key"]
+            idle = [self.nodes.iri(key) for key in own if np.isin(self.keys.led_to(key)[0], gone).all()]
+            names: list[IRI] = []
+            if graph in self.links:
+                links = self.links[graph]
+                numbers = np.unique(links.gather(gone)[1]).tolist()
+                names = [links.anchors.iri(one) for one in numbers if np.isin(links.mentioning(one), gone).all()]
+            return [iri for iri in names if iri.startswith("urn:memento:name:")], idle
+
+    def prepare(self, change: Change, graphs: Sequence[IRI]) -> tuple[Change, list[Record], dict[IRI, Vectors]]:
+        """
+        Return a change with the edges that the texts of its new memories need, and for `refresh` the nodes that it creates and
+        their vectors. Nothing is written.
+
+        Args:
+            graphs: where its nodes may be described.
+        """
+        texts = [str(value) for _, predicate, value, _ in change.adds if predicate in _TEXTS]
+        self.bring(graphs, texts=texts, iris=list(dict.fromkeys(quad[0] for quad in (*change.removes, *change.adds))))
+        change += find_mentions(change, self)
+        return change, self.find_made(change, graphs), self.anticipate(change)
+
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
         """Load everything of some graphs if they are small enough; return whether it is loaded, which in memory it always is."""
         return True
-
-    def pool(self) -> AbstractContextManager[None]:
-        """Start `bring` from an empty pool until the block ends; does nothing here, where all nodes stay loaded."""
-        return nullcontext()
-
-    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> AbstractContextManager[list[str]]:
-        """
-        Load some graphs whole until the block ends; does nothing here. Yields the list of notices, empty because nothing is left
-        out.
-        """
-        return nullcontext([])
 
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         """Return the number of memories of some graphs if these indexes hold only a part of them; 0 if they hold all."""
@@ -166,27 +298,6 @@ class Indexes(Context):
     def count_nodes(self) -> int:
         """Return the number of nodes of all graphs."""
         return len(self.nodes)
-
-    def purge(self) -> None:
-        """Remove erased data from the files of an engine; there are none here."""
-
-    def note_followed(self) -> None:
-        """Note that all writes have been applied here."""
-
-    def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
-        """
-        Put into an engine what a kill has left out, or everything; does nothing here, see `reconcile`.
-
-        Args:
-            is_ours: only this process and earlier ones of this folder have written to the store.
-
-        Returns:
-            how many nodes had to be embedded.
-        """
-        return 0
-
-    def close(self) -> None:
-        """Close the connections to an engine; there are none here."""
 
     def filter_nodes(self, wanted: Filter) -> Mask:
         """Return (size,) the nodes that a filter accepts, whatever their graph and time."""
@@ -686,8 +797,16 @@ class View:
         now: datetime,
         as_of: datetime | None,
         believed_at: datetime | None,
+        texts: Sequence[str] = (),
     ) -> View:
-        """Return a view of the memories of some graphs that were true at `as_of`, by what was believed at `believed_at`."""
+        """
+        Return a view of the memories of some graphs that were true at `as_of`, by what was believed at `believed_at`.
+
+        Args:
+            texts: what will be searched for in it.
+        """
+        if texts:
+            indexes.bring(graphs, texts=texts, now=now)
         visible = indexes.nodes.current(graphs, now=now, as_of=as_of, believed_at=believed_at)
         return cls(indexes, graphs, visible, now)
 

@@ -21,8 +21,9 @@ from collections.abc import Mapping, Sequence
 from memento.graph.mapping import statements
 from memento.iris import IRI, MEM, TYPE, name_iri
 from memento.model import Change, Quad, Value
-from memento.search.indexes import Indexes
-from memento.search.links import read_labels
+from memento.search.index import Context
+from memento.search.labels import Labels
+from memento.search.links import GraphLinks, read_labels
 from memento.search.names import NameWords, is_everyday, is_telling, label_of, read_names
 from memento.search.nodes import Record
 from memento.search.subjects import aliases
@@ -42,7 +43,7 @@ Said = Mapping[IRI, Sequence[Value]]
 class MentionWriter:
     """Finds the edges of memories that are written together."""
 
-    def __init__(self, indexes: Indexes, described: Mapping[IRI, Said], graphs: Mapping[IRI, IRI]) -> None:
+    def __init__(self, indexes: Context, described: Mapping[IRI, Said], graphs: Mapping[IRI, IRI]) -> None:
         """
         Args:
             described: statements about other nodes that are written with the memories.
@@ -91,7 +92,8 @@ class MentionWriter:
                 # A separate name: that something else has this label does not make the two the same.
                 own[label], new = self._mint(label, names.get(label) or find_spelling(label, content), graph)
                 quads += [*new, (memory, MEM.about, own[label], graph)]
-        known = self._indexes.links[graph].find_subjects(read) if graph in self._indexes.links else ()
+        links = self._indexes[GraphLinks]
+        known = links[graph].find_subjects(read) if graph in links else ()
         for label in list(dict.fromkeys([*names, *sorted(known)]))[:MOST]:
             if label not in own and not is_everyday(label):
                 iri, new = self._resolve(label, names.get(label) or find_spelling(label, content), graph)
@@ -102,7 +104,7 @@ class MentionWriter:
         """Return the anchor that has a label in a graph, and the quads of a name that is new there."""
         known = self._named.get((graph, label))
         if known is None:
-            nodes = self._indexes.labels.find_exact(name, [graph])
+            nodes = self._indexes[Labels].find_exact(name, [graph])
             if len(nodes) != 1:
                 return self._mint(label, name, graph)
             known = self._named[graph, label] = self._indexes.nodes.iri(nodes[0])
@@ -111,7 +113,7 @@ class MentionWriter:
     def _mint(self, label: str, name: str, graph: IRI) -> tuple[IRI, list[Quad]]:
         """Return the `mem:Name` for a label in a graph, and its quads if it is new."""
         iri = name_iri(graph, label)
-        if iri in self._written or iri in self._indexes.links.anchors:
+        if iri in self._written or iri in self._indexes[GraphLinks].anchors:
             return iri, []
         self._written.add(iri)
         self._labels[iri] = {label}
@@ -121,12 +123,12 @@ class MentionWriter:
         """Return the labels of an anchor."""
         labels = self._labels.get(iri)
         if labels is None:
-            anchors = self._indexes.links.anchors
+            anchors = self._indexes[GraphLinks].anchors
             labels = self._labels[iri] = set(anchors.labels(anchors.number(iri))) if iri in anchors else set()
         return labels
 
 
-def find_mentions(change: Change, indexes: Indexes) -> Change:
+def find_mentions(change: Change, indexes: Context) -> Change:
     """Return the edges by text of the memories that a change creates, and the quads of the new anchors that they need."""
     made = {
         subject: graph for subject, predicate, value, graph in change.adds if predicate == TYPE and value == MEM.Memory

@@ -459,20 +459,24 @@ class AnswerCache:
             return "fresh"
         if age_s > self._settings.stale_s:
             return None
+        told = [iri for one in (*kept.answer.memories, *kept.answer.nearest) for iri in (one.iri, *one.merged)]
         with indexes.lock:
+            nodes = indexes.find_all(told, scope.memory_graphs)
             shown = indexes.nodes.current(scope.memory_graphs, now=at)
-            told = (*kept.answer.memories, *kept.answer.nearest)
-            nodes = [indexes.nodes.find(iri) for one in told for iri in (one.iri, *one.merged)]
-            return "stale" if all(node is not None and shown[node] for node in nodes) else None
+            return "stale" if all(iri in nodes and shown[nodes[iri]] for iri in told) else None
 
     def _make(self, key: bytes, make: Callable[[], Recollection]) -> Recollection:
         with self._lock:
             cleared = self._cleared
         stores = self._stores
         writes, at = stores.graph.writes, stores.clock()
-        answer = make()
-        with stores.indexes.lock:
-            until = stores.indexes.nodes.next_end(at)
+
+        def answer_and_look() -> tuple[Recollection, int]:
+            answer = make()
+            with stores.indexes.lock:
+                return answer, stores.indexes.nodes.next_end(at)
+
+        answer, until = stores.run(answer_and_look, is_read=True)
         if answer.degraded is None:
             with self._lock:
                 if cleared == self._cleared:
@@ -705,7 +709,10 @@ def handle(operation: Operation[A], context: Context) -> A:
     caller = context.access.caller
     with _answering(caller), context.service.writers.admit(caller) if is_change else nullcontext():
         answer = context.stores.run(
-            lambda: _answer(spell_out(operation, context), context), is_read=operation.right == "read"
+            lambda: _answer(spell_out(operation, context), context),
+            is_read=operation.right == "read",
+            graphs=lambda: context.list_read_graphs(operation),
+            notices=context.notices,
         )
     if operation.right == "read" and (unknown := describe_unknown(operation.namespace, context)):
         notice = f"{unknown}: the status lists those there are"
@@ -734,20 +741,14 @@ def _answer(operation: Operation[Any], context: Context) -> Any:
     """
     handler, embedder = find_handler(type(operation), context.settings), context.stores.embedder
 
-    def ask() -> Any:
-        with context.stores.indexes.whole(lambda: context.list_read_graphs(operation)) as left_out:
-            found = handler(operation, context)
-        context.notices.extend(one for one in dict.fromkeys(left_out) if one not in context.notices)
-        return found
-
     try:
-        answer = ask()
+        answer = handler(operation, context)
     except Exception:
         if operation.right != "read" or context.stores.embedder is embedder:
             raise
-        return ask()
+        return handler(operation, context)
     is_stale = operation.right == "read" and operation.is_idempotent and context.stores.embedder is not embedder
-    return ask() if is_stale else answer
+    return handler(operation, context) if is_stale else answer
 
 
 def describe_unknown(namespace: str | None, context: Context) -> str | None:

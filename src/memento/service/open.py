@@ -128,8 +128,7 @@ def _upgrade(service: Service, progress: Progress | None) -> None:
     if not service.stores.indexes.count_nodes():
         service.stores.indexes.file.set_mark(CLAIMED, "written")
     try:
-        with service.stores.indexes.pool():
-            write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
+        write_missing_edges(service.stores.graph, service.stores.indexes, prepare, show)
     except (InputError, Damaged) as error:
         logger.warning("folder.not-upgraded", extra={"error": str(error)})
 
@@ -162,6 +161,8 @@ def serve_at(service: Service, address: str) -> None:
 
 def close_service(service: Service) -> None:
     """Release the data folder. You may call this twice."""
+    if service.closing.is_set():
+        return
     service.closing.set()
     service.consolidator.stop(_STOP_S)
     service.reader.stop(_STOP_S)

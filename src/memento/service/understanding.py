@@ -44,9 +44,6 @@ from memento.time import now
 
 logger = logging.getLogger(__name__)
 
-_TRIES = 2
-"""How many times a model understands a note at most, if another node writes meanwhile."""
-
 
 _CLAIM_CALLS = 4
 """How many model calls a claim on a note lasts before another node may try it."""
@@ -243,7 +240,7 @@ def consolidate(
         ShapeViolation: the result violates a shape; nothing was written.
     """
     extraction = extraction or (None if batch else _read_ahead(task, agents, service))
-    with service.understanding.take(is_short=_is_short(task)), service.stores.indexes.pool():
+    with service.understanding.take(is_short=_is_short(task)):
         if task.run is None and (earlier := find_earlier_note(task.note, task.scope, service.stores)):
             return earlier
         means = _gather_resources(agents, service, batch)
@@ -255,15 +252,7 @@ def consolidate(
             return understood
 
         def write() -> Noted | None:
-            for _ in range(_TRIES):
-                followed, understood = service.stores.followed, understand()
-                with service.writing:
-                    if service.stores.followed != followed and agents.kind == "rules":
-                        # with what others have written meanwhile
-                        followed, understood = service.stores.followed, understand()
-                    if service.stores.followed == followed:
-                        return _write(understood, service)
-            with service.writing:  # a model is too slow to be asked as often as others write
+            with service.stores.decide(understand, service.writing, is_quick=agents.kind == "rules") as understood:
                 return _write(understood, service)
 
         return service.stores.run(write)
@@ -402,8 +391,7 @@ def resume(service: Service) -> None:
         service.reader.wake()
     if service.settings.capture.is_on:
         service.capturer.wake()
-    if service.stores.is_shared or queue.list_waiting(service.stores):
-        service.consolidator.wake()
+    service.consolidator.wake()
 
 
 def _write(understood: Understanding, service: Service) -> Noted | None:

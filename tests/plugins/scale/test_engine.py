@@ -189,25 +189,12 @@ def test_an_engine_says_of_what_store_it_is(opened: Opener) -> None:
     assert (engine.owner, engine.count(Where(graphs=[]))) == ("", 0)
 
 
-def test_what_is_filled_in_large_parts_is_found_as_what_is_put(opened: Opener) -> None:
-    engine = opened()
-    engine.fill([entry(number, text, keys=(f"label:{number}",)) for number, text in enumerate(TEXTS)])
-    engine.settle()
-    where = Where(graphs=[G], current=NOW)
-    assert [hit.iri for hit in engine.words(["tea"], 2, where)] == [entry(1).iri]
-    assert engine.nearest(vector(3), 1, where)[0].iri == entry(3).iri
-    assert [hit.iri for hit in engine.linked(["label:4"], 2, where)] == [entry(4).iri]
-    engine.put([entry(1, "Bob sings")])
-    assert engine.words(["tea"], 2, where) == []
-    assert engine.count(where) == len(TEXTS)
-
-
-def test_vectors_that_were_filled_once_more_are_found_by_an_index(tmp_path: Path) -> None:
+def test_vectors_that_were_put_once_more_are_found_by_an_index(tmp_path: Path) -> None:
     engine = Lance(str(tmp_path / "lance"), None, D)
     with patch.object(databases, "_INDEXED", 300):
         for begin in (0, 1_000):
             engine.clear()
-            engine.fill([entry(number, "tea") for number in range(begin, begin + 400)])
+            engine.put([entry(number, "tea") for number in range(begin, begin + 400)])
             engine.settle()
             table = lancedb.connect(str(tmp_path / "lance")).open_table("memento")
             found = table.index_stats("vector_idx")
@@ -254,26 +241,13 @@ def test_engines_find_what_an_exact_search_finds(opened: Opener) -> None:
 
 def test_one_of_many_that_is_erased_is_in_no_file(tmp_path: Path) -> None:
     engine = Lance(str(tmp_path / "lance"), None, D)
-    engine.fill([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(400)])
+    engine.put([entry(number, "Zanzibar" if number == 1 else f"told {number}") for number in range(400)])
     engine.settle()
     engine.put([], gone=[entry(1).iri])
     engine.purge()
     assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert engine.count(Where(graphs=[G])) == 399
     assert engine.nearest(vector(7), 1, Where(graphs=[G]))[0].iri == entry(7).iri
-
-
-def test_what_was_erased_is_not_in_what_a_killed_writer_left(tmp_path: Path) -> None:
-    engine = Lance(str(tmp_path / "lance"), None, D)
-    engine.put([entry(1, "tea")])
-    data = next((tmp_path / "lance").rglob("data/*.lance"))
-    engine.put([entry(2, "Zanzibar")])
-    left = data.with_name(f"{'01' * 12}{'0a' * 13}.lance")
-    left.write_bytes(next(path for path in data.parent.iterdir() if path != data).read_bytes())
-    engine.put([], gone=[entry(2).iri])
-    engine.purge()
-    assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert engine.count(Where(graphs=[G])) == 1
 
 
 def test_files_are_purged_while_another_node_writes_and_nothing_of_that_is_lost(tmp_path: Path) -> None:
@@ -293,14 +267,14 @@ def test_files_are_purged_while_another_node_writes_and_nothing_of_that_is_lost(
     while writer.is_alive():
         here.put([entry(100 + purged, "zanzibar")])
         here.put([], gone=[entry(100 + purged).iri])
-        here.purge(is_alone=False)
+        here.purge()
         purged += 1
     writer.join()
     assert failed == [] and purged
     found = {one.iri: one.text for one in Lance(place, None, D).records(None)}
     assert found == {entry(number).iri: " ".join(tokens(f"told {number}")) for number in range(20)}
     assert len(here.words(["told"], 30, Where(graphs=[G]))) == 20
-    here.purge(is_alone=False)
+    here.purge()
     assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
@@ -392,10 +366,13 @@ def test_records_come_back_from_their_packed_form() -> None:
     assert (records, found.tolist()) == ((record,), masked.tolist())
 
 
-def test_a_table_of_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    Lance(str(tmp_path / "lance"), None, D)
-    with pytest.raises(EngineError, match="rebuild"):
-        Lance(str(tmp_path / "lance"), None, D + 1)
+def test_a_table_of_another_embedder_is_made_again_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    Lance(str(tmp_path / "lance"), None, D).put([entry(1, "tea")])
+    engine = Lance(str(tmp_path / "lance"), None, D + 1)
+    assert (engine.count(Where(graphs=[G])), engine.owner) == (0, "")
+    assert [one.message for one in caplog.records] == ["engine.foreign"]
 
 
 def test_an_engine_that_cannot_be_reached_is_an_error_of_ours() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from unittest.mock import patch
 import pytest
 
 from conftest import OFFLINE, make_grains
+from endpoints import serve_graphs
 from memento.errors import EngineError, InputError, SettingsError
 from memento.iris import graph_iri
 from memento.model import NoteRow
 from memento.plugins.scale.databases import Lance
 from memento.plugins.scale.engine import Where
 from memento.plugins.scale.pool import PooledIndexes, Pools
-from memento.plugins.scale.settings import IndexSettings
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
 from memento.settings import Settings, check_settings
 
@@ -51,10 +53,26 @@ QUESTIONS = (
 )
 
 
-def over(folder: Path, **knobs: Any) -> Settings:
-    """Settings for an index in LanceDB that brings in a part of what there is."""
-    index = IndexSettings(kind="lance", uri=str(folder / "lance"), **{"whole": 0, "pool": 20, **knobs})
-    return replace(OFFLINE, index=index)
+Over = Callable[..., Settings]
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[Over]:
+    """Yield a function that returns settings for a store of its own with an index in LanceDB, of which a part is loaded."""
+    with serve_graphs(folder / "store") as server:
+
+        def over(**knobs: Any) -> Settings:
+            index = IndexSettings(kind="lance", uri=str(folder / "lance"), **{"whole": 0, "pool": 20, **knobs})
+            store = StoreSettings("sparql", server.query_url, server.update_url, probe=False)
+            return replace(OFFLINE, store=store, index=index)
+
+        yield over
+
+
+@pytest.fixture
+def over(tmp_path: Path) -> Iterator[Over]:
+    with serve(tmp_path) as settings:
+        yield settings
 
 
 def opened(folder: Path, configured: Settings) -> Memento:
@@ -71,7 +89,11 @@ def contents(memento: Memento, question: str, **asked: Any) -> list[tuple[str, b
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Memento, Memento]]:
     """The folder, a memory over LanceDB, and one with its index in memory; both were told the same."""
     folder = tmp_path_factory.mktemp("pooled")
-    with opened(folder / "home", over(folder)) as pooled, opened(folder / "plain", OFFLINE) as plain:
+    with (
+        serve(folder) as over,
+        opened(folder / "home", over()) as pooled,
+        opened(folder / "plain", OFFLINE) as plain,
+    ):
         for memento in (pooled, plain):
             for note in NOTES:
                 memento.note(note)
@@ -87,17 +109,20 @@ def test_a_pool_answers_as_the_whole_index_does(question: str, told: tuple[Path,
 
 def masked_vectors(memento: Memento) -> dict[str, list[float]]:
     """The masked vector of each memory, by its content."""
-    indexes = memento.service.stores.indexes
-    with indexes.pool():
-        indexes.bring([graph_iri("local", "main")], texts=NOTES)
-        assert not indexes.grains.pending
-        ids = {row.content: indexes.nodes.find(row.iri) for row in memento.list(limit=100)}
-        rows = indexes.grains.masked.vectors([node for node in ids.values() if node is not None])
-        return dict(zip(ids, rows.tolist(), strict=True))
+    stores = memento.service.stores
+    listed = {row.iri: row.content for row in memento.list(limit=100)}
+
+    def read() -> dict[str, list[float]]:
+        ids = stores.indexes.find_all([*listed], [graph_iri("local", "main")])
+        assert not stores.indexes.grains.pending
+        rows = stores.indexes.grains.masked.vectors([*ids.values()])
+        return dict(zip(map(listed.__getitem__, ids), rows.tolist(), strict=True))
+
+    return stores.run(read)
 
 
-def test_an_engine_has_the_masked_vectors_that_an_index_in_memory_has(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path, whole=100)) as pooled, opened(tmp_path / "plain", OFFLINE) as plain:
+def test_an_engine_has_the_masked_vectors_that_an_index_in_memory_has(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over(whole=100)) as pooled, opened(tmp_path / "plain", OFFLINE) as plain:
         for memento in (pooled, plain):
             memento.note("Anna moved to Lisbon.")
             memento.intake.import_notes([NoteRow(content=text) for text in NOTES[3:6]], consolidate=False)
@@ -120,13 +145,16 @@ def test_what_asks_for_a_whole_namespace_without_bringing_anything_in_is_refused
     told: tuple[Path, Memento, Memento],
 ) -> None:
     _, pooled, _ = told
-    indexes, graphs = pooled.service.stores.indexes, pooled.context.scope(None).memory_graphs
-    with indexes.whole(lambda: graphs), pytest.raises(InputError, match=r"raise index\.whole .* index\.kind = 'faiss'"):
-        len(indexes.nodes)
-    with indexes.whole(lambda: graphs):
-        assert not indexes.has_whole(graphs)
-        indexes.bring(graphs, texts=["Who moved to Lisbon?"])
-        assert len(indexes.nodes)
+    stores, graphs = pooled.service.stores, pooled.context.scope(None).memory_graphs
+    with pytest.raises(InputError, match=r"raise index\.whole .* index\.kind = 'faiss'"):
+        stores.run(lambda: len(stores.indexes.nodes), graphs=lambda: graphs)
+
+    def begin_with_a_part() -> int:
+        assert not stores.indexes.has_whole(graphs)
+        stores.indexes.bring(graphs, texts=["Who moved to Lisbon?"])
+        return len(stores.indexes.nodes)
+
+    assert stores.run(begin_with_a_part, graphs=lambda: graphs)
 
 
 def test_another_namespace_is_not_seen(told: tuple[Path, Memento, Memento]) -> None:
@@ -136,17 +164,17 @@ def test_another_namespace_is_not_seen(told: tuple[Path, Memento, Memento]) -> N
     assert "Dora keeps bees in Faro." not in [one for one, _ in contents(pooled, "Who keeps bees?", gate=False)]
 
 
-def test_a_small_namespace_is_brought_in_whole(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path, whole=100)) as memento:
+def test_a_small_namespace_is_brought_in_whole(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over(whole=100)) as memento:
         memento.note("Anna moved to Lisbon.")
         assert memento.graphs.manifest(fresh=True).layout.memories == 1
         assert [one.content for one in memento.list()] == ["Anna moved to Lisbon."]
 
 
 @pytest.mark.parametrize("whole", [0, 100])
-def test_what_is_forgotten_is_gone_from_the_engine(whole: int, tmp_path: Path) -> None:
+def test_what_is_forgotten_is_gone_from_the_engine(whole: int, tmp_path: Path, over: Over) -> None:
     graph = graph_iri("me", "main")
-    with opened(tmp_path / "home", over(tmp_path, whole=whole)) as memento:
+    with opened(tmp_path / "home", over(whole=whole)) as memento:
         memento.note("My neighbour is called Mirabelle Quagga.")
         [named] = memento.recall("What is my neighbour called?").memories
         memento.note("Anna keeps a zebra.")
@@ -164,45 +192,32 @@ def test_what_is_forgotten_is_gone_from_the_engine(whole: int, tmp_path: Path) -
     assert engine.records([found.iri], [graph]) == []
 
 
-def test_a_start_reads_the_engine_and_writes_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+def test_a_start_reads_the_engine_and_writes_nothing(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over()) as memento:
         memento.note("Anna moved to Lisbon.")
         before = contents(memento, "Who moved?")
     written = patch.object(Lance, "put", side_effect=AssertionError("written"))
-    with written, opened(tmp_path / "home", over(tmp_path)) as memento:
+    with written, opened(tmp_path / "home", over()) as memento:
         assert contents(memento, "Who moved?") == before == [("Anna moved to Lisbon.", True)]
 
 
-def test_an_index_in_memory_moves_to_an_engine_and_back(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", OFFLINE) as memento:
-        for note in NOTES[:4]:
-            memento.note(note)
-        before = contents(memento, "Where does my sister live?")
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
-        assert contents(memento, "Where does my sister live?") == before
-        memento.note("Clara's dog is called Rex.")
-    with opened(tmp_path / "home", OFFLINE) as memento:
-        assert contents(memento, "What is Clara's dog called?")[0][0] == "Clara's dog is called Rex."
-        assert memento.admin.check() == ()
-
-
-def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_start(tmp_path: Path) -> None:
+def test_what_the_engine_did_not_take_it_has_after_the_next_write_and_after_a_start(tmp_path: Path, over: Over) -> None:
     def fail(*_: object, **__: object) -> None:
         raise EngineError("away")
 
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+    with opened(tmp_path / "home", over()) as memento:
         with patch.object(Lance, "put", fail), pytest.raises(EngineError):
             memento.note("Anna moved to Lisbon.")
         memento.note("Bob likes green tea.")
         assert contents(memento, "Who moved to Lisbon?")[0][0] == "Anna moved to Lisbon."
         with patch.object(Lance, "put", fail), pytest.raises(EngineError):
             memento.note("Carla sings in Faro.")
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+    with opened(tmp_path / "home", over()) as memento:
         assert contents(memento, "Who sings?")[0][0] == "Carla sings in Faro."
 
 
-def test_a_question_right_after_a_write_sees_it(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+def test_a_question_right_after_a_write_sees_it(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over()) as memento:
         for note in NOTES[:6]:
             memento.note(note)
         assert contents(memento, "Who moved to Lisbon?")[0] == ("Anna moved to Lisbon.", True)
@@ -211,15 +226,15 @@ def test_a_question_right_after_a_write_sees_it(tmp_path: Path) -> None:
         assert ("Anna moved to Lisbon.", True) not in contents(memento, "Where did Anna move?")
 
 
-def test_a_pool_ends_with_its_operation(tmp_path: Path) -> None:
+def test_a_pool_ends_with_its_operation(tmp_path: Path, over: Over) -> None:
     made: list[weakref.ref[PooledIndexes]] = []
 
-    def create(pools: Pools) -> PooledIndexes:
-        made.append(weakref.ref(built := created(pools)))
+    def create(pools: Pools, *graphs: Any) -> PooledIndexes:
+        made.append(weakref.ref(built := created(pools, *graphs)))
         return built
 
     created = Pools._create
-    with patch.object(Pools, "_create", create), opened(tmp_path / "home", over(tmp_path)) as memento:
+    with patch.object(Pools, "_create", create), opened(tmp_path / "home", over()) as memento:
         for note in NOTES[:6]:
             memento.note(note)
             assert contents(memento, note)
@@ -231,8 +246,8 @@ def test_a_pool_ends_with_its_operation(tmp_path: Path) -> None:
         assert [one for one in made if one() is not None] == []
 
 
-def test_nothing_looks_at_an_object_store_once_the_memory_is_closed(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+def test_nothing_looks_at_an_object_store_once_the_memory_is_closed(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over()) as memento:
         noted = memento.note("Anna moved to Lisbon.")
         with patch.object(Lance, "close") as close:
             memento.forget(noted.memories[0], erase=True)
@@ -240,27 +255,20 @@ def test_nothing_looks_at_an_object_store_once_the_memory_is_closed(tmp_path: Pa
         close.assert_called()
 
 
-def test_an_engine_of_another_store_is_filled_again(tmp_path: Path) -> None:
-    with opened(tmp_path / "one", over(tmp_path)) as memento:
+def test_an_engine_of_another_store_is_filled_again(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "one", over()) as memento:
         memento.note("Anna moved to Lisbon.")
-    with opened(tmp_path / "two", over(tmp_path)) as memento:
-        memento.note("Bob likes green tea.")
-        assert contents(memento, "Who moved to Lisbon?", gate=False) == [("Bob likes green tea.", True)]
-    with opened(tmp_path / "one", over(tmp_path)) as memento:
+    with serve(tmp_path / "other") as other:
+        settings = replace(other(), index=over().index)
+        with opened(tmp_path / "two", settings) as memento:
+            memento.note("Bob likes green tea.")
+            assert contents(memento, "Who moved to Lisbon?", gate=False) == [("Bob likes green tea.", True)]
+    with opened(tmp_path / "three", over()) as memento:
         assert contents(memento, "Who moved to Lisbon?", gate=False) == [("Anna moved to Lisbon.", True)]
 
 
-def test_an_embedder_of_other_dimensions_fills_the_engine_again(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
-        memento.note("Anna moved to Lisbon.")
-    other = over(tmp_path)
-    other = replace(other, embedding=replace(other.embedding, dimensions=128))
-    with opened(tmp_path / "home", other) as memento:
-        assert contents(memento, "Who moved to Lisbon?")[0][0] == "Anna moved to Lisbon."
-
-
-def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path) -> None:
-    with opened(tmp_path / "home", over(tmp_path)) as memento:
+def test_check_finds_what_the_engine_lacks_and_a_rebuild_mends_it(tmp_path: Path, over: Over) -> None:
+    with opened(tmp_path / "home", over()) as memento:
         memento.note("Anna moved to Lisbon.")
         assert memento.admin.check() == ()
         [found] = memento.recall("Who moved?").memories
@@ -275,3 +283,11 @@ def test_an_engine_needs_its_place_and_an_index_in_memory_has_none() -> None:
         check_settings(Settings(index=IndexSettings(kind="milvus")))
     with pytest.raises(SettingsError, match="uri"):
         check_settings(Settings(index=IndexSettings(uri="here")))
+
+
+def test_an_engine_is_for_a_store_that_nodes_share(tmp_path: Path) -> None:
+    index = IndexSettings(kind="lance", uri=str(tmp_path / "lance"))
+    with pytest.raises(SettingsError, match="for a store that several nodes share"):
+        check_settings(Settings(index=index))
+    with pytest.raises(SettingsError, match=r"leave index\.kind"):
+        open_memento(tmp_path / "home", configured=replace(OFFLINE, index=index))

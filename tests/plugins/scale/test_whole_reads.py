@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from conftest import OFFLINE
+from endpoints import serve_graphs
 from memento import manifest
 from memento.codec import plain
 from memento.graph.store import Store
@@ -25,11 +26,10 @@ from memento.plugins.cases import operations as cases
 from memento.plugins.keys import operations as keys
 from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.living import operations as living
-from memento.plugins.scale import pool
+from memento.plugins.scale import node, pool, walk
 from memento.plugins.scale.pool import Pools
-from memento.plugins.scale.settings import IndexSettings
+from memento.plugins.scale.settings import IndexSettings, StoreSettings
 from memento.python import Memento, open_memento
-from memento.search import nodes
 from memento.search.nodes import Record
 from memento.settings import Settings
 from memory_engine import MemoryEngine
@@ -67,14 +67,20 @@ def opened(folder: Path, configured: Settings) -> Iterator[Memento]:
 
 @contextmanager
 def open_over(kind: str, folder: Path, home: Path, whole: int = 0) -> Iterator[Memento]:
-    """A copy of a memory, with an index in memory, in LanceDB, or in the engine that others are compared with."""
-    copytree(home, folder / kind)
+    """A copy of a memory, alone, or shared with an index in LanceDB, or in the engine that others are compared with."""
+    if kind == "faiss":
+        copytree(home, folder / kind)
+        with opened(folder / kind, CHOSEN) as memento:
+            yield memento
+        return
+    copytree(home / "store", folder / f"{kind}-store")
     index = IndexSettings(kind="lance", uri=str(folder / f"{kind}-index"), whole=whole, pool=8)
     with ExitStack() as stack:
         if kind == "engine":
-            stack.enter_context(patch.object(pool, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
-        chosen = CHOSEN if kind == "faiss" else replace(CHOSEN, index=index)
-        yield stack.enter_context(opened(folder / kind, chosen))
+            stack.enter_context(patch.object(node, "open_engine", lambda _, dimensions: MemoryEngine(dimensions)))
+        server = stack.enter_context(serve_graphs(folder / f"{kind}-store"))
+        store = StoreSettings("sparql", server.query_url, server.update_url, probe=False)
+        yield stack.enter_context(opened(folder / kind, replace(CHOSEN, store=store, index=index)))
 
 
 @pytest.fixture(scope="module")
@@ -288,11 +294,11 @@ def test_a_map_and_neighbours_that_are_cut_say_so(home: Path, tmp_path: Path) ->
 def test_a_page_begins_where_the_one_before_it_ended(memories: dict[str, Memento]) -> None:
     memento = memories["faiss"]
     graph, graphs = memento.service.stores.graph, memento.context.scope(None).memory_graphs
-    rows = graph.select("search/page", graphs)
+    rows = graph.select("plugins/scale/page", graphs)
     assert len(rows) > 20
     for place, row in enumerate(rows):
         after: Any = [(row["createdAt"], row["memory"])]
-        assert graph.select("search/page", graphs, before=after) == rows[place + 1 :]
+        assert graph.select("plugins/scale/page", graphs, before=after) == rows[place + 1 :]
 
 
 @pytest.mark.parametrize("now", [None, datetime(2030, 1, 1, tzinfo=UTC)])
@@ -304,21 +310,21 @@ def test_what_is_passed_over_is_not_read(
     graph, graphs = memento.service.stores.graph, memento.context.scope(None).memory_graphs
     clara = IRI(memento.timeline("Clara").iris[0])
     filters = {"all": Filter(), "decision": Filter(tags=(tag_iri("decision"),)), "Clara": Filter(about=(clara,))}
-    read_marks = nodes._read_marks
+    read_marks = walk._read_marks
 
     def note_read(store: Store, names: Sequence[IRI], some: Sequence[IRI]) -> dict[IRI, Record]:
         read.extend(some)
         return read_marks(store, names, some)
 
-    monkeypatch.setattr(nodes, "_read_marks", note_read)
-    monkeypatch.setattr(nodes, "_AT_ONCE", 1)
-    found = [one.iri for one in nodes.walk_memories(graph, graphs, now, filters[about])]
+    monkeypatch.setattr(walk, "_read_marks", note_read)
+    monkeypatch.setattr(walk, "_AT_ONCE", 1)
+    found = [one.iri for one in walk.walk_memories(graph, graphs, now, filters[about])]
     assert len(found) > 1
-    monkeypatch.setattr(nodes, "_PAGE", 3)  # less than a query gives, so that what is held is looked up in portions
+    monkeypatch.setattr(walk, "_PAGE", 3)  # less than a query gives, so that what is held is looked up in portions
     for skip in range(len(found) + 2):
         read.clear()
-        assert [one.iri for one in nodes.walk_memories(graph, graphs, now, filters[about], skip=skip)] == found[skip:]
+        assert [one.iri for one in walk.walk_memories(graph, graphs, now, filters[about], skip=skip)] == found[skip:]
         assert not {*found[:skip]} & {*read}
     sourced = Filter(source="explicit")
-    told = [one.iri for one in nodes.walk_memories(graph, graphs, now, sourced)]
-    assert [one.iri for one in nodes.walk_memories(graph, graphs, now, sourced, skip=4)] == told[4:]
+    told = [one.iri for one in walk.walk_memories(graph, graphs, now, sourced)]
+    assert [one.iri for one in walk.walk_memories(graph, graphs, now, sourced, skip=4)] == told[4:]

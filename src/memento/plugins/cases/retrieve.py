@@ -242,20 +242,20 @@ def find_entities_each(
     """Do the same for many tasks, each with its given entities."""
     indexes, graphs = parts.indexes, scope.memory_graphs
     every = [parse_iri(iri) for _, about in tasks for iri in about]
-    indexes.bring(graphs, iris=every, names=[task for task, _ in tasks])
     with indexes.lock:
+        labels = indexes.find_labels([task for task, _ in tasks], graphs)
+        known = indexes.find_all(every, graphs)
         anchors = indexes.nodes.within((*graphs, scope.self_graph), "anchor")
         are_names = bool(anchors.any())
         concerned: list[tuple[IRI, ...]] = []
         for task, about in tasks:
             given = tuple(dict.fromkeys(map(parse_iri, about)))
             for iri in given:
-                node = indexes.nodes.find(iri)
-                if node is None or not anchors[node]:
+                if iri not in known or not anchors[known[iri]]:
                     raise InputError(
                         f"<{iri[:80]}> is no entity of the namespace {scope.namespace!r}: note something about it"
                     )
-            mentioned = named_entities(task, indexes.labels, graphs) if are_names else []
+            mentioned = named_entities(task, labels, graphs) if are_names else []
             concerned.append(tuple(dict.fromkeys([*given, *map(indexes.nodes.iri, mentioned)])))
     return _add_relationships(concerned, scope, parts)
 
@@ -276,9 +276,9 @@ def _relates(row: Row, entities: Sequence[IRI]) -> bool:
 def find_entities_by_name(name: str, scope: Scope, parts: Backends) -> list[IRI]:
     """Return the entities of the readable graphs that have a name."""
     indexes = parts.indexes
-    indexes.bring(scope.memory_graphs, names=[name])
     with indexes.lock:
-        return [indexes.nodes.iri(node) for node in indexes.labels.find_exact(name, scope.memory_graphs)]
+        labels = indexes.find_labels([name], scope.memory_graphs)
+        return [indexes.nodes.iri(node) for node in labels.find_exact(name, scope.memory_graphs)]
 
 
 Values = NDArray[np.float64]

@@ -561,7 +561,7 @@ def adopt(operation: operations.Adopt, context: Context) -> Adopted:
     )
     if not operation.apply or not any(to_note.values()):
         return answer
-    began = begin_import("adopt", context)
+    began = begin_import("adopt", sorted(filter(None, keys)), scope, context)
     noted = [
         one
         for keep, rows in to_note.items()

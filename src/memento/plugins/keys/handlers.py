@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
 from memento.consolidation.amend import Rewrite
 from memento.consolidation.task import Task, link_turns, place_in_session
@@ -38,7 +37,6 @@ from memento.plugins.keys.settings import KeysSettings
 from memento.plugins.keys.view import KeyView
 from memento.plugins.keys.walk import PageRequest, Traversal
 from memento.rank import MIDDLING, rate_importance
-from memento.search.nodes import walk_memories
 from memento.search.spellings import fold_text
 from memento.service.context import Context, handles
 from memento.text.tags import sort_by_rules
@@ -131,17 +129,11 @@ def list_memories(operation: operations.ListMemories, context: Context) -> tuple
     """List memories with their keys."""
     context.require_page(operation.limit, operation.offset)
     scope = context.scope(operation.namespace)
-    only, stores, end = context.read_filter(operation), context.stores, operation.offset + operation.limit
-    has_whole = stores.indexes.has_whole(scope.memory_graphs)
-    if not has_whole:
-        held = walk_memories(stores.graph, scope.memory_graphs, now(), only, skip=operation.offset)
-        found = islice(held, operation.limit)
-        stores.indexes.bring(scope.memory_graphs, iris=(page := [one.iri for one in found]))
-    with stores.indexes.lock:
-        way, nodes = traversal(scope, context, only), stores.indexes.nodes
-        if has_whole:
-            page = [nodes.iri(node) for node in nodes.newest(way.view.visible)[operation.offset : end].tolist()]
-        return walk.list_memory_rows(page, way)
+    only, indexes = context.read_filter(operation), context.stores.indexes
+    page = indexes.list_newest(scope.memory_graphs, now(), only, skip=operation.offset, most=operation.limit).iris
+    with indexes.lock:
+        known = indexes.find_all(page, scope.memory_graphs)
+        return walk.list_memory_rows([*known], traversal(scope, context, only))
 
 
 @handles(operations.MemoryStats)

@@ -45,10 +45,9 @@ def recall_by_activation(
         raise InputError(f"limit must be from 1 to {MOST}, not {limit}")
     rows = parts.graph.select("plugins/living/containing", scope.memory_graphs, text=text)
     indexes = parts.indexes
-    indexes.bring(scope.memory_graphs, around=[IRI(str(row["memory"])) for row in rows], steps=STEPS)
     with indexes.lock:
+        found = indexes.find_all([IRI(str(row["memory"])) for row in rows], scope.memory_graphs, steps=STEPS).values()
         view = View.at(indexes, scope.memory_graphs, now, None, None)
-        found = [node for row in rows if (node := indexes.nodes.find(IRI(str(row["memory"])))) is not None]
         seeds = np.array([node for node in found if view.visible[node]], dtype=np.int64)
         if not len(seeds):
             return ()

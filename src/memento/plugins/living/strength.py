@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memento import rank
 from memento.backends import Backends
@@ -40,10 +38,9 @@ from memento.model import (
 from memento.plugins.living.nouns import Activated, FadingMemory, Followed
 from memento.rank import Decay, spread
 from memento.search.indexes import View
-from memento.search.nodes import walk_memories
 from memento.search.shared import link_shared
 from memento.settings import StrengthSettings
-from memento.strength import Column, Reinforcement, describe_relation, energies, importances
+from memento.strength import Reinforcement, describe_relation, energies, importances
 
 _DECIMALS = 9
 _PORTION = 5_000  # memories of a large namespace that are examined in one batch
@@ -109,9 +106,7 @@ def decay_energies(half_life_days: float, scope: Scope, now: datetime, parts: Ba
     """
     if not 0 < half_life_days < 1e6:
         raise InputError(f"the half-life must be a number of days above 0, not {half_life_days}")
-    parts.indexes.bring(scope.memory_graphs)
-    with parts.indexes.lock:
-        before = parts.indexes.fadings.decay_of(scope.graph)
+    before = parts.indexes.find_decay(scope.graph)
     after = before.until(now, half_life_days)
     place = len(after.marks) - 1
     until, half_life = after.marks[place]
@@ -144,9 +139,7 @@ def list_fading(
 
     Their energies are those of `now`, whenever the last decay was.
     """
-    parts.indexes.bring([scope.graph])
-    with parts.indexes.lock:
-        decay = parts.indexes.fadings.decay_of(scope.graph)
+    decay = parts.indexes.find_decay(scope.graph)
     until = max([now, *(instant for instant, _ in decay.marks[-1:])])
     found = [
         replace(
@@ -168,39 +161,18 @@ def _list_unkept(
     Args:
         decay: how far energies have decayed, None for as far as was requested.
     """
-    indexes = parts.indexes
-    if indexes.has_whole([scope.graph]):
-        with indexes.lock:
-            nodes = np.flatnonzero(indexes.nodes.current([scope.graph], now=now)).astype(np.int32)
-            used = np.nan_to_num(indexes.numbers.column(MEM.accessCount, nodes))
-            importance, left = importances(nodes, parts), energies(nodes, parts, decay)
-            iris = [indexes.nodes.iri(node) for node in nodes.tolist()]
-        yield from _keep_unkept(iris, left, used, importance, knobs)
-        return
-    indexes.bring([scope.graph])
-    walk = walk_memories(parts.graph, [scope.graph], now)
-    decay = decay or indexes.fadings.decay_of(scope.graph)
-    while some := list(islice(walk, _PORTION)):
-        importance, energy, used = (
-            np.array([one.number(name, otherwise) for one in some])
-            for name, otherwise in ((MEM.importance, rank.MIDDLING), (MEM.energy, np.nan), (MEM.accessCount, 0.0))
-        )
-        begun = np.isnan(energy)
-        since = [one.time_of(MEM.energyAt) if has else None for one, has in zip(some, ~begun, strict=True)]
-        seconds = np.array([(at or one.written).timestamp() for one, at in zip(some, since, strict=True)])
-        energy = np.where(begun, importance, energy)
-        faded = rank.decay_energies(energy, seconds, decay)
-        yield from _keep_unkept([one.iri for one in some], faded, used, importance, knobs)
-
-
-def _keep_unkept(
-    iris: Sequence[IRI], left: NDArray[np.floating], used: Column, importance: Column, knobs: StrengthSettings
-) -> Iterable[FadingMemory]:
-    """Yield those of some memories, (n,), that are neither important nor used often."""
-    is_kept = (importance >= knobs.keep_importance) | rank.outlives(np.zeros(len(iris)), used, few=knobs.archive_uses)
+    numbers = (MEM.importance, MEM.energy, MEM.energyAt, MEM.accessCount)
+    found = parts.indexes.list_newest([scope.graph], now, numbers=numbers)
+    energy, since, used = (found.numbers[name] for name in numbers[1:])
+    used, importance, begun = np.nan_to_num(used), found.importance, np.isnan(energy)
+    since = np.where(begun | np.isnan(since), found.written, since)
+    left = rank.decay_energies(
+        np.where(begun, importance, energy), since, decay or parts.indexes.find_decay(scope.graph)
+    )
+    is_kept = (importance >= knobs.keep_importance) | rank.outlives(np.zeros(len(used)), used, few=knobs.archive_uses)
     for place in np.flatnonzero(~is_kept).tolist():
         yield FadingMemory(
-            iri=iris[place],
+            iri=found.iris[place],
             energy=round(float(left[place]), _DECIMALS),
             importance=float(importance[place]),
             access_count=int(used[place]),
@@ -245,10 +217,9 @@ def _set_values(memory: IRI, values: dict[IRI, Value], scope: Scope, parts: Back
 
 
 def _find_memory(iri: str, scope: Scope, parts: Backends, *, own: bool = False) -> int:
-    parts.indexes.bring(scope.memory_graphs, iris=[IRI(iri)])
     with parts.indexes.lock:
+        node = parts.indexes.find_all([IRI(iri)], scope.memory_graphs).get(IRI(iri))
         nodes = parts.indexes.nodes
-        node = nodes.find(IRI(iri))
         graphs = (scope.graph,) if own else scope.memory_graphs
         if node is None or nodes.kind(node) != "memory" or nodes.graph(node) not in graphs:
             raise NotFound(f"there is no memory <{iri[:200]}> in the namespace {scope.namespace!r}")
@@ -281,7 +252,6 @@ def associate(
     if source == target:
         raise InputError(f"<{source}> cannot lead to itself: give another memory as the second")
     indexes = parts.indexes
-    indexes.bring(scope.memory_graphs, iris=[IRI(source), IRI(target)])
     with indexes.lock:
         _find_current([source], Scope(scope.tenant, scope.namespace, with_main=False), now, parts)
         _find_current([target], scope, now, parts)
@@ -327,9 +297,8 @@ def trace_paths(start: str, depth: int, scope: Scope, now: datetime, parts: Back
     if not 1 <= depth <= DEEPEST:
         raise InputError(f"depth must be from 1 to {DEEPEST}, not {depth}")
     indexes = parts.indexes
-    indexes.bring(scope.memory_graphs, around=[IRI(start)], steps=depth)
     with indexes.lock:
-        [begin] = _find_current([start], scope, now, parts)
+        [begin] = _find_current([start], scope, now, parts, steps=depth)
         visible = indexes.nodes.current(scope.memory_graphs, now=now)
         found: list[Followed] = []
         _follow_arcs(begin, Followed(memories=(IRI(start),)), {begin}, depth, visible, parts, found)
@@ -366,10 +335,9 @@ def spread_activation(
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be from 0 to 1, not {value}")
     indexes = parts.indexes
-    # Two memories about the same thing are two steps apart.
-    indexes.bring(scope.memory_graphs, around=[IRI(seed) for seed in seeds], steps=steps)
     with indexes.lock:
-        begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts)
+        # Two memories about the same thing are two steps apart.
+        begin = _find_current(list(dict.fromkeys(seeds)), scope, now, parts, steps=steps)
         view = View.at(indexes, scope.memory_graphs, now, None, None)
         seeded = np.array(begin, dtype=np.int32)
         rare, beside = view.matrix().rare, [view.association_matrix(), link_shared(view, seeded, steps)]
@@ -416,12 +384,16 @@ def _read_texts(memories: Iterable[IRI], scope: Scope, parts: Backends) -> dict[
     return dict.fromkeys(wanted, "") | {IRI(str(row["memory"])): str(row["content"]) for row in rows}
 
 
-def _find_current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends) -> list[int]:
-    """Return the ids of some memories; raise `NotFound` for one that is not current."""
-    nodes = parts.indexes.nodes
-    visible = nodes.current(scope.memory_graphs, now=now)
-    found = [nodes.find(IRI(iri)) for iri in iris]
-    for iri, node in zip(iris, found, strict=True):
-        if node is None or not visible[node]:
+def _find_current(iris: Sequence[str], scope: Scope, now: datetime, parts: Backends, *, steps: int = 0) -> list[int]:
+    """
+    Return the ids of some memories; raise `NotFound` for one that is not current.
+
+    Args:
+        steps: how far from them the caller follows links.
+    """
+    known = parts.indexes.find_all([IRI(iri) for iri in iris], scope.memory_graphs, steps=steps)
+    visible = parts.indexes.nodes.current(scope.memory_graphs, now=now)
+    for iri in iris:
+        if IRI(iri) not in known or not visible[known[IRI(iri)]]:
             raise NotFound(f"there is no current memory <{iri[:200]}> in the namespace {scope.namespace!r}")
-    return [node for node in found if node is not None]
+    return [*known.values()]

@@ -88,18 +88,10 @@ def _import_dataset() -> Callable[[str], Any]:
 class Lance:
     """Keep entries in a table of LanceDB, in a folder or an object store (`s3://bucket/path`, keys from the environment)."""
 
-    def __init__(
-        self,
-        uri: str,
-        token: str | None,
-        dimensions: int,
-        *,
-        replaces: bool = False,
-    ) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
         """
         Args:
             token: of LanceDB's own service; None for a folder or an object store.
-            replaces: replace a table whose vectors have another length by an empty one.
         """
         try:
             import lancedb
@@ -112,11 +104,11 @@ class Lance:
         self._pa = pa
         self._caught = (RuntimeError, OSError, ValueError, pa.lib.ArrowException)
         self._lock = Lock()
-        self._commits, self._is_filled = 0, False
+        self._commits, self._is_cleared = 0, False
         with self._failing():
             # Without an interval a node would keep the version that it read first; 0 checks for a new version at each question.
             self._db: Any = lancedb.connect(uri, api_key=token, read_consistency_interval=timedelta(0))
-            self._open(replaces)
+            self._open()
 
     def _ask(self, ask: Callable[[Any], T]) -> T:
         with self._failing():
@@ -131,11 +123,11 @@ class Lance:
     def _failing(self) -> Any:
         return _translate("LanceDB", self._caught)
 
-    def _open(self, replaces: bool = False) -> None:
+    def _open(self) -> None:
         with suppress(ValueError):
             self._table: Any = self._db.open_table(_TABLE)
             fields = self._table.schema
-            if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions, replaces):
+            if "lasts" in fields.names and _fits(fields.field("vector").type.list_size, self.dimensions):
                 return
             self._db.drop_table(_TABLE)  # also when an earlier version made it; the next start fills it again
 
@@ -215,11 +207,6 @@ class Lance:
             self._commits += 1
         if self._commits >= _LATE:
             self.settle()
-
-    def fill(self, entries: Sequence[Entry]) -> None:
-        with self._committing():
-            self._table.add(self._build_rows(entries))
-            self._is_filled = True
 
     def _build_rows(self, entries: Sequence[Entry]) -> Any:
         pa, columns, packed = self._pa, _columns(entries, self.dimensions), []
@@ -325,41 +312,36 @@ class Lance:
 
         with self._committing():
             self._commits = 0
-            # After a rebuild the vector index covers only deleted rows, so that a search would scan every vector.
-            is_outdated = self._is_filled
-            if self._is_filled:  # a fill writes large fragments, which need no merging
-                self._index_columns()
-                self._is_filled = False
-            else:
-                with suppress(*self._caught):  # another node is doing it
-                    self._join_fragments(timedelta(hours=1))
+            with suppress(*self._caught):  # another node is doing it
+                self._join_fragments(timedelta(hours=1))
             has_index = any("vector" in one.columns for one in self._table.list_indices())
-            if (is_outdated or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
+            # After a rebuild the partitions of the vector index are those of vectors that are gone.
+            if (self._is_cleared or not has_index) and self._table.count_rows("window >= 0") >= _INDEXED:
                 self._table.create_index("vector", config=IvfSq(distance_type="cosine"))
+            self._is_cleared = False
 
-    def purge(self, *, is_alone: bool = True) -> None:
+    def purge(self) -> None:
         for attempt in range(_PURGES):
             try:
                 with self._committing():
                     self._join_fragments(None, deleted=0.0)
                     self._index_values()  # an index of values keeps values that no row has any more
-                    self._join_fragments(timedelta(milliseconds=1), is_alone=is_alone)
+                    self._join_fragments(timedelta(milliseconds=1))
                 return
             except EngineError:  # another node has written the same rows meanwhile
-                if is_alone or attempt == _PURGES - 1:
+                if attempt == _PURGES - 1:
                     raise
                 time.sleep(random.uniform(0.0, 0.1 * 2**attempt))
 
-    def _join_fragments(self, older: timedelta | None, deleted: float = 0.1, *, is_alone: bool = False) -> None:
+    def _join_fragments(self, older: timedelta | None, deleted: float = 0.1) -> None:
         """
         Rewrite small fragments, and fragments that have lost more than a share of their rows, and update the indexes.
 
         *Because:* LanceDB itself merges up to a million rows, all of which a later erasure would have to rewrite.
 
         Args:
-            older: the age from which versions are deleted; None deletes none.
-            is_alone: also delete files of no version, which a writer leaves that was killed or lost a race. Where other processes
-                write they may belong to a version that is being written, and LanceDB deletes them after seven days.
+            older: the age from which versions are deleted; None deletes none. LanceDB deletes files of no version, which a writer
+                leaves that was killed or lost a race, after seven days: they may belong to a version that is being written.
         """
         if self._uri.startswith("db://"):  # the service does this by itself
             self._table.optimize(cleanup_older_than=older)
@@ -368,10 +350,11 @@ class Lance:
         rows.optimize.compact_files(target_rows_per_fragment=_FRAGMENT, materialize_deletions_threshold=deleted)
         rows.optimize.optimize_indices()
         if older is not None:
-            rows.cleanup_old_versions(older_than=older, delete_unverified=is_alone)
+            rows.cleanup_old_versions(older_than=older)
 
     def clear(self) -> None:
         with self._committing():
+            self._is_cleared = True
             try:
                 self._table.delete("true")  # not dropping the table: other nodes have it open and continue to use it
             except self._caught:
@@ -385,11 +368,10 @@ class Lance:
 class Milvus:
     """Keep entries in a collection of Milvus: a cluster (`http://host:19530`), `milvus-lite server`, or a file for one process."""
 
-    def __init__(self, uri: str, token: str | None, dimensions: int, *, replaces: bool = False) -> None:
+    def __init__(self, uri: str, token: str | None, dimensions: int) -> None:
         """
         Args:
             token: `user:password` or a key, where the cluster asks for one.
-            replaces: replace a collection whose vectors have another length by an empty one.
         """
         try:
             import grpc
@@ -404,7 +386,7 @@ class Milvus:
         with self._failing():
             self._client: Any = MilvusClient(uri, token=token or "", grpc_options=_KEEPALIVE)
             self._is_lite = str(self._client.get_server_version()).startswith("milvus_lite")
-            self._open(replaces)
+            self._open()
         self._unsettled = 0  # rows put since the last settle
 
     def _failing(self) -> Any:
@@ -421,13 +403,13 @@ class Milvus:
             self._client.load_collection(_TABLE)
             return ask(_TABLE, *given, **named)
 
-    def _open(self, replaces: bool = False) -> None:
+    def _open(self) -> None:
         from pymilvus import DataType, Function, FunctionType
 
         client = self._client
         if client.has_collection(_TABLE):
             fields = {field["name"]: field for field in client.describe_collection(_TABLE)["fields"]}
-            if _fits(int(fields["vector"]["params"]["dim"]), self.dimensions, replaces):
+            if _fits(int(fields["vector"]["params"]["dim"]), self.dimensions):
                 client.load_collection(_TABLE)
                 return
             client.drop_collection(_TABLE)
@@ -471,19 +453,8 @@ class Milvus:
             # Only after everything before it is written.
             if mark := _mark_owner(owner, self.dimensions):
                 self._ask("upsert", self._build_rows(mark))
-        self._settle_when_due(len(rows))
-
-    def fill(self, entries: Sequence[Entry]) -> None:
-        with self._failing():
-            rows = self._build_rows(entries)
-            for some in _portions(rows):
-                self._ask("insert", list(some))
-        self._settle_when_due(len(rows))
-
-    def _settle_when_due(self, rows: int) -> None:
-        """Make Milvus Lite index new rows, which every question scans until then. A cluster does so by itself."""
-        self._unsettled += rows
-        if self._is_lite and self._unsettled >= _UNSETTLED:
+        self._unsettled += len(rows)
+        if self._is_lite and self._unsettled >= _UNSETTLED:  # a cluster indexes new rows by itself
             self.settle()
 
     def _find_keys(self, iris: Sequence[IRI]) -> set[str]:
@@ -588,7 +559,7 @@ class Milvus:
             self._ask("flush")
         self._unsettled = 0
 
-    def purge(self, *, is_alone: bool = True) -> None:
+    def purge(self) -> None:
         with self._failing():
             self._ask("flush")
             self._ask("compact")
@@ -688,15 +659,8 @@ def _condition(where: Where, several: Callable[[Iterable[str]], str] | None = No
     return " AND ".join(parts)
 
 
-def _fits(width: int, dimensions: int, replaces: bool) -> bool:
-    """
-    Tell whether the vectors of a table are as long as the embedder's.
-
-    Raises:
-        EngineError: they are not, and the table is not to be replaced.
-    """
-    if width != dimensions and not replaces:
-        raise EngineError(f"the table has vectors of {width} numbers, the embedder makes {dimensions}: rebuild it")
+def _fits(width: int, dimensions: int) -> bool:
+    """Tell whether the vectors of a table are as long as the embedder's; else the table is made again, and the log says so."""
     if width != dimensions:
         logger.warning("engine.foreign", extra={"numbers": width, "expected": dimensions})
     return width == dimensions
@@ -757,4 +721,4 @@ def open_engine(settings: IndexSettings, dimensions: int) -> Engine:
         EngineError: it cannot be opened or reached.
     """
     kind = Milvus if settings.kind == "milvus" else Lance
-    return time_calls(kind(settings.uri, settings.token, dimensions, replaces=True))
+    return time_calls(kind(settings.uri, settings.token, dimensions))

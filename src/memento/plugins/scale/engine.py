@@ -94,10 +94,6 @@ class Engine(Protocol):
         """Replace the entries of some IRIs, and drop those in `gone`; then record the owner, if one is given."""
         ...
 
-    def fill(self, entries: Sequence[Entry]) -> None:
-        """Add entries whose IRIs are not here yet, as a rebuild does: faster than `put`."""
-        ...
-
     def nearest(self, asked: Vectors, k: int, where: Where) -> list[Hit]:
         """Return the `k` entries that have a window nearest to a row of `asked` (w, d), best first."""
         ...
@@ -126,13 +122,8 @@ class Engine(Protocol):
         """Optimise what recent writes have made slow; may take minutes. Harmless at any time."""
         ...
 
-    def purge(self, *, is_alone: bool = True) -> None:
-        """
-        Erase dropped and replaced entries from all files and all older versions.
-
-        Args:
-            is_alone: no other process writes, so that files of no version are those of a writer that was killed, and go too.
-        """
+    def purge(self) -> None:
+        """Erase dropped and replaced entries from all files and all older versions."""
         ...
 
     def clear(self) -> None:

@@ -19,8 +19,8 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from shutil import rmtree
@@ -29,24 +29,26 @@ from typing import TypeVar, cast
 
 from memento.backends import Backends, note_embedding, set_aside
 from memento.datadir import DataFolder, cache_folder
-from memento.errors import BackendError, GraphError, LostTurn, SettingsError, StoreAway, Unanswered
+from memento.errors import BackendError, GraphError, InputError, LostTurn, SettingsError, StoreAway, Unanswered
 from memento.graph.backups import discard_backups, finish_restore
 from memento.graph.inferences import Inferences
 from memento.graph.oxigraph import Oxigraph, finish_rewriting, rewrite, wait_until_released
 from memento.graph.snapshot import Snapshots
+from memento.graph.store import Delta, Store
 from memento.iris import IRI, self_iri, tenant_of
+from memento.model import Change, Scope
 from memento.plugins.scale.agreement import Agreed, Review, adopt_store, join_store, review_store
 from memento.plugins.scale.databases import open_engine
 from memento.plugins.scale.endpoint import SparqlClient
 from memento.plugins.scale.pool import Pools, list_kept
 from memento.plugins.scale.probe import raise_if_unfit
 from memento.plugins.scale.remote import RemoteStore
-from memento.plugins.scale.settings import ENGINES, NODES, SHARED_INDEX, IndexSettings, StoreSettings
+from memento.plugins.scale.settings import ALONE, ENGINES, NODES, SHARED_INDEX, IndexSettings, StoreSettings
 from memento.plugins.scale.system import SYSTEM, Head, System
 from memento.ports import Progress
 from memento.search.embedders import Cached, embedder_of
 from memento.search.indexes import Indexes
-from memento.search.vectors import open_vector_file
+from memento.search.vectors import VectorFile, open_vector_file
 from memento.settings import Settings
 from memento.worker import Worker
 
@@ -59,6 +61,7 @@ _PORTION = 200  # nodes that the engine gets at once, as many as the query of wh
 _OWED = 5_000  # nodes of one debt, when everything is owed
 _EVERYTHING = f"{SYSTEM}:debt:all:"
 _TRIES = 5  # to put entries while others write
+_DECISIONS = 2  # before one is written although others have written meanwhile
 _DEBT_S = 0.25  # for a writer that is about to pay its debt
 _LARGE_S = 30.0  # for one that pays a large debt to pay any of it
 _LOOK_S = 1.0  # for the answer to whether the store is there
@@ -74,6 +77,8 @@ class Node(Backends):
     """The settings that must be the same on all nodes."""
     review: Review = Review()
     """How this node differs from the others."""
+    _followed: int = 0
+    """How often others were found to have written: a decision made before, and not written yet, may be outdated."""
     _paying: threading.Lock = field(default_factory=threading.Lock)
     _mender: Worker | None = None
     _large: dict[IRI, list[IRI]] = field(default_factory=dict)
@@ -101,7 +106,14 @@ class Node(Backends):
     def make_lock(self) -> AbstractContextManager[object]:
         return _WriteLock(self)
 
-    def run(self, call: Callable[[], T], *, is_read: bool = False) -> T:
+    def run(
+        self,
+        call: Callable[[], T],
+        *,
+        is_read: bool = False,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+    ) -> T:
         """
         Do an operation, again if another node has written before it has.
 
@@ -114,7 +126,8 @@ class Node(Backends):
         with graph.attempt() as has_written:
             while True:
                 try:
-                    return call()
+                    with self.pools.opened(graphs, notices, joins=is_read):
+                        return call()
                 except LostTurn as error:
                     if has_written():
                         raise GraphError(f"{error}; a part was written before: look before you ask again") from error
@@ -125,10 +138,43 @@ class Node(Backends):
                 time.sleep(random.uniform(0.0, 0.02))
                 self.refresh()
 
+    @contextmanager
+    def decide(
+        self, decide: Callable[[], T], writing: AbstractContextManager[object], *, is_quick: bool
+    ) -> Iterator[T]:
+        for _ in range(_DECISIONS):
+            followed, decided = self._followed, decide()
+            with writing:
+                if self._followed != followed and is_quick:
+                    followed, decided = self._followed, decide()
+                if self._followed == followed:
+                    yield decided
+                    return
+        with writing:
+            yield decided
+
     def close(self) -> None:
         if self._mender is not None:
             self._mender.stop(_PATIENCE_S)
         super().close()
+        self.pools.close()
+
+    def wake_grains(self) -> None:
+        """Do nothing: whoever writes a memory computes its grains."""
+
+    def amend(self, delta: Delta, touched: Sequence[IRI], graphs: Sequence[IRI], texts: Sequence[str]) -> None:
+        super().amend(delta, touched, graphs, texts)
+        if texts:
+            self.pools.purge()
+
+    def erase(self, change: Change, scope: Scope, texts: Sequence[str]) -> None:
+        super().erase(change, scope, texts)
+        self.pools.purge()
+
+    def switch_embedder(self, embedder: Cached, beside: VectorFile, commit: Callable[[], None]) -> None:
+        raise InputError(
+            "an engine holds the index, so the embedder cannot change while the service runs: restart it, which rebuilds the index"
+        )
 
     def refresh(self) -> None:
         """
@@ -238,7 +284,7 @@ class Node(Backends):
 
     def _drop(self, known: Head, head: Head) -> None:
         """Drop what this node remembers: another one has written."""
-        self.followed += 1
+        self._followed += 1
         is_other = not self.shared.system.is_after(head, known)  # a backup was restored, or the store was emptied
         self.pools.outdate()
         self.aside.forget()
@@ -351,11 +397,14 @@ class _WriteLock:
 
     def __init__(self, node: Node) -> None:
         self._node, self._local = node, threading.Lock()
+        self._pool: AbstractContextManager[None] = nullcontext()
 
     def __enter__(self) -> None:
         self._local.acquire()
         try:
             self._node.begin_writing()
+            self._pool = self._node.pools.opened()
+            self._pool.__enter__()
         except BaseException:
             self._local.release()
             raise
@@ -364,6 +413,7 @@ class _WriteLock:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
+            self._pool.__exit__(None, None, None)
             self._node.end_writing(has_failed=error is not None)
         finally:
             self._local.release()
@@ -411,7 +461,7 @@ def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: 
         note_embedding(file, embedder)
         review = join_store(graph, agreed)
         engine = open_engine(index, embedder.dimensions)
-        pools = Pools(graph, embedder, file, engine, index, lambda: graph.id, is_shared=True)
+        pools = Pools(graph, embedder, file, engine, index, lambda: graph.id)
         indexes = cast(Indexes, pools)
         aside = set_aside(graph, indexes, is_ours=False)
     except BaseException:
@@ -432,6 +482,11 @@ def open_node(datadir: DataFolder, settings: Settings, embedder: Cached, mends: 
     if mends:
         node.mend_engine()
     return node
+
+
+def refuse_index(graph: Store, embedder: Cached, file: VectorFile, datadir: DataFolder, settings: Settings) -> Indexes:
+    """Raise `SettingsError`: an engine holds the index of a store that nodes share, and of no other."""
+    raise SettingsError(ALONE)
 
 
 def _list_agreed(settings: Settings, fingerprint: str) -> tuple[Agreed, ...]:

@@ -21,48 +21,55 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from threading import RLock
-from typing import Any, Self, cast
-from uuid import uuid4
+from typing import Any, cast
 
 import numpy as np
 
 from memento import telemetry
-from memento.datadir import DataFolder
 from memento.errors import EmbeddingError, EngineError, InputError
 from memento.graph.store import Store
 from memento.iris import IRI, MEM, TYPE, user_of
-from memento.model import Change, Difference, Value
-from memento.plugins.scale.databases import open_engine
+from memento.model import Change, Difference, Filter, Value
 from memento.plugins.scale.engine import Engine, Entry, Hit, Where, pack_records, unpack_entry
 from memento.plugins.scale.settings import IndexSettings
-from memento.ports import Embedder, Progress, Vectors
-from memento.search.embedders import Cached
+from memento.plugins.scale.walk import walk_memories
+from memento.ports import Embedder, Vectors
+from memento.retrieval import timely
+from memento.search.attributes import to_number
 from memento.search.index import find_predicates, find_types
-from memento.search.indexes import Indexes, embed_records, pause_collector
-from memento.search.labels import normalise_label
+from memento.search.indexes import Indexes, Newest, pause_collector
+from memento.search.labels import Labels, normalise_label
 from memento.search.links import read_labels
 from memento.search.names import LONGEST, is_telling, label_of, read_names
 from memento.search.nodes import Kind, Record, column_of, is_indexed, milliseconds, read_records
 from memento.search.postings import Frequencies, tokens
-from memento.search.vectors import VectorFile, digest, round_vectors
-from memento.settings import Settings
+from memento.search.vectors import VectorFile, digest
+from memento.text.claims import read_question
+from memento.text.sentences import is_readable
+from memento.text.words import BIOGRAPHICAL
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE, _FILLED = 256, 65_536  # nodes that a rebuild embeds in one batch, and entries that it adds in one batch
+_AT_ONCE = 256  # entries that a check reads at once
 _SEEDS = 20  # memories whose subjects are followed, as EXPAND does
 _BESIDE = 1  # turns before and after a loaded one that are loaded too
 _SAMPLED, _CHANGED, _KEPT = 5_000, 0.1, 500  # texts of a sample, the growth that outdates it, and graphs cached
 _BESIDE_MOST = 1_000  # memories that `around` returns
 _cut: ContextVar[list[str] | None] = ContextVar("cut", default=None)
 """Notices of what an operation has left out, for its caller."""
-_MARK = "archive"  # a mark in the vector file: while it is set, every write notes what it touches
-_STORE = "store-id"  # in the vector file: the id by which an engine knows the store of this folder
 _READERS = ThreadPoolExecutor(8, thread_name_prefix="engine")
 _NODES: tuple[Kind, ...] = ("memory", "anchor", "key")
+_DOORS = frozenset(
+    {
+        *("bring", "bring_question", "find_all", "names_of", "find_labels", "find_decay", "prepare", "find_idle"),
+        *("list_newest", "hold_newest", "count_tags", "count_about", "refresh", "revise", "recount", "reschedule"),
+    }
+)
+"""The methods of indexes that load what they need; all others need whole graphs."""
 
 
 class PooledIndexes(Indexes):
@@ -80,23 +87,27 @@ class PooledIndexes(Indexes):
         settings: IndexSettings,
         on_put: Callable[[PooledIndexes, Sequence[IRI], bool], None] = lambda pool, iris, is_done: None,
         samples: Samples | None = None,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
     ) -> None:
         """
         Args:
+            graphs: what is loaded whole if it is read before anything was loaded.
             samples: word frequencies of the whole memory.
             on_put: called with the nodes that were written to the store, and whether the engine has accepted them.
         """
         self._store, self._engine, self._settings, self._on_put = graph, engine, settings, on_put
         self._samples = samples or Samples(engine, graph)
-        self._reached: dict[IRI, _Reach] = {}  # what is loaded
+        self._reached: dict[IRI, Entry] = {}  # what is loaded
         self._unkept: dict[IRI, tuple[int, Entry, Record]] = {}  # what the vector file does not have yet
         self._whole: set[IRI] = set()
         self._absent: set[IRI] = set()  # what the engine does not have
         self._asked: set[tuple[str, tuple[IRI, ...], bool]] = set()  # keys whose entries are all loaded
         self._last = 0  # the highest id
         self.age = 0
+        self.unread = graphs
         super().__init__(graph, embedder, VectorFile(None, embedder.fingerprint))
 
+    @pause_collector()
     def bring(
         self,
         graphs: Sequence[IRI],
@@ -141,6 +152,80 @@ class PooledIndexes(Indexes):
         self._take(taken)
         self._count_held(graphs)
 
+    def bring_question(
+        self, question: str, graphs: Sequence[IRI], only: Filter | None, now: datetime, *, is_past: bool
+    ) -> None:
+        only = only or Filter()
+        looks_back = is_past or timely.looks_back(question) or timely.asked_time(question, now)
+        clauses = read_question(question).clauses if is_readable(question) else ()
+        keys = [f"slot:{name}" for name in dict.fromkeys(one.relation for one in clauses)]
+        keys += [*(f"tag:{tag}" for tag in only.tags), *(f"about:{iri}" for iri in only.about)]
+        self.bring(graphs, texts=[question], keys=keys, now=None if looks_back else now)
+
+    def find_all(
+        self,
+        iris: Sequence[IRI],
+        graphs: Sequence[IRI],
+        *,
+        steps: int = 0,
+        texts: Sequence[str] = (),
+        now: datetime | None = None,
+    ) -> dict[IRI, int]:
+        if any(
+            iri.startswith("urn:memento:user:") for iri in iris
+        ):  # what is said of the user: where they live, and so on
+            self.bring(graphs, keys=[f"slot:{slot}" for slot in BIOGRAPHICAL], now=now)
+        return super().find_all(iris, graphs, steps=steps, texts=texts, now=now)
+
+    def find_labels(self, names: Sequence[str], graphs: Sequence[IRI], *, longer: bool = False) -> Labels:
+        rarest = [max(words, key=len) for name in names if longer and (words := normalise_label(name).split())]
+        if rarest and not self.has_whole(graphs):
+            rows = [row for part in rarest for row in self._store.select("plugins/scale/longer", graphs, part=part)]
+            self.bring(graphs, iris=[cast(IRI, row["entity"]) for row in rows])
+        return super().find_labels(names, graphs, longer=longer)
+
+    def list_newest(
+        self,
+        graphs: Sequence[IRI],
+        now: datetime | None,
+        only: Filter | None = None,
+        *,
+        skip: int = 0,
+        most: int | None = None,
+        numbers: Sequence[IRI] = (MEM.importance,),
+    ) -> Newest:
+        if self.has_whole(graphs):
+            return super().list_newest(graphs, now, only, skip=skip, most=most, numbers=numbers)
+        found = [*islice(walk_memories(self._store, graphs, now, only, skip=skip), most)]
+        written = np.array([one.written.timestamp() for one in found], dtype=np.float64)
+        columns = {name: np.array([to_number(one.value_of(name)) for one in found]) for name in numbers}
+        return Newest(iris=[one.iri for one in found], written=written, numbers=columns)
+
+    def hold_newest(self, graphs: Sequence[IRI], now: datetime, most: int) -> list[IRI] | None:
+        if self.has_whole(graphs):
+            return None
+        found = self.list_newest(graphs, now, most=most).iris
+        self.bring(graphs, iris=found)
+        return found
+
+    def count_tags(self, graphs: Sequence[IRI], now: datetime) -> dict[IRI, int]:
+        if self.has_whole(graphs):
+            return super().count_tags(graphs, now)
+        rows = self._store.select("plugins/scale/tag_counts", graphs, now=now)
+        return {cast(IRI, row["tag"]): int(str(row["count"])) for row in rows}
+
+    def count_about(self, graphs: Sequence[IRI]) -> dict[IRI, int]:
+        if self.has_whole(graphs):
+            return super().count_about(graphs)
+        rows = self._store.select("plugins/scale/entity_counts", graphs)
+        return {cast(IRI, row["entity"]): int(str(row["count"])) for row in rows}
+
+    def find_idle(self, memories: Sequence[IRI], graph: IRI, graphs: Sequence[IRI]) -> tuple[list[IRI], list[IRI]]:
+        if not self.has_whole(graphs):  # one other memory of each name and key is enough
+            rows = self._store.select("plugins/scale/kept_by", [graph], gone=memories, other=memories)
+            self.bring(graphs, iris=[cast(IRI, row["memory"]) for row in rows])
+        return super().find_idle(memories, graph, graphs)
+
     def count_beyond(self, graphs: Sequence[IRI]) -> int:
         return sum(
             self._samples.find(graph).nodes for graph in graphs if is_indexed(graph) and graph not in self._whole
@@ -158,6 +243,7 @@ class PooledIndexes(Indexes):
                 for links in self.links.among([graph]):
                     links.beyond = known.nodes
 
+    @pause_collector()
     def _bring_whole(self, graphs: tuple[IRI, ...]) -> bool:
         """Load some graphs whole if they are small enough; return whether the pool has all of them."""
         if self._samples.count(Where(graphs=graphs, kinds=())) > self._settings.whole:
@@ -198,10 +284,9 @@ class PooledIndexes(Indexes):
             edge = [iri for row in rows if (iri := cast(IRI, row["memory"])) not in found]
             found |= dict.fromkeys(edge)
             if len(found) >= _BESIDE_MOST:
-                if (cut := _cut.get()) is not None:
-                    cut.append(
-                        f"of the memories beside what was asked for, only the latest {_BESIDE_MOST:,} were looked at"
-                    )
+                notice = f"of the memories beside what was asked for, only the latest {_BESIDE_MOST:,} were looked at"
+                if (cut := _cut.get()) is not None and notice not in cut:
+                    cut.append(notice)
                 break
         return list(found)
 
@@ -248,25 +333,25 @@ class PooledIndexes(Indexes):
         self._asked.update((key, *place) for key in new)
         return found
 
-    def _neighbours(self, reached: Sequence[_Reach], where: Where) -> list[Hit]:
+    def _neighbours(self, reached: Sequence[Entry], where: Where) -> list[Hit]:
         """Return the turns next to the loaded ones, and other memories about the subjects of the best."""
         most = self._settings.pool
         memories = [one for one in reached if one.kind == "memory"]
         beside = {
             f"turn:{session}#{int(place) + step}"
             for one in memories[:most]
-            for session, place in one.turns
+            for session, place in _turns(one)
             for step in range(-_BESIDE, _BESIDE + 1)
             if step
         }
         seeds = memories[:_SEEDS]
-        about = (f"about:{iri}" for one in seeds for iri in one.subjects if not iri.startswith("urn:memento:user:"))
+        about = (f"about:{iri}" for one in seeds for iri in _subjects(one) if not iri.startswith("urn:memento:user:"))
         turns, same = _ask_together(
             lambda: self._follow(sorted(beside), 2 * most, where), lambda: self._follow(about, most, where)
         )
         return [*turns, *same]
 
-    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry]) -> list[_Reach]:
+    def _read(self, hits: Iterable[Hit], taken: dict[IRI, Entry]) -> list[Entry]:
         """
         Return what was found, in its order, and put the entries that the pool does not have yet into `taken`.
 
@@ -288,7 +373,7 @@ class PooledIndexes(Indexes):
         with self.lock:
             self._absent.update(iri for iri in unread if iri not in new)
         taken.update(new)
-        return [known.get(iri) or _Reach.of(taken[iri]) for iri in found if iri in known or iri in taken]
+        return [known.get(iri) or taken[iri] for iri in found if iri in known or iri in taken]
 
     def _take(self, entries: Mapping[IRI, Entry]) -> None:
         """Add some entries to the indexes, all at once: adding a turn later means reading the turns next to it again."""
@@ -299,8 +384,8 @@ class PooledIndexes(Indexes):
         """Fill the indexes with some entries, or add them to what is here."""
         if not entries:
             return
-        self._reached.update((one.iri, _Reach.of(one)) for one in entries)
         of = {one.iri: one for one in entries}
+        self._reached |= of
         records = {record.iri: record for one in entries for record in unpack_entry(one.packed)[0]}
         for record in records.values():
             self.learn(record)
@@ -319,26 +404,21 @@ class PooledIndexes(Indexes):
         first = self._last + 1
         nodes = [(node, record) for node, (_, record) in enumerate(held, start=first)]
         self._unkept |= {one.iri: (node, one, record) for node, (one, record) in enumerate(held, start=first)}
-        with pause_collector():
-            if len(self.nodes):
-                ids = {record.iri: node for node, record in nodes}
-                self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
-                for index in self:
-                    index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
-                self._take_masked(nodes, of)
-                return
-            self._last = len(nodes)
-            self.fill(nodes, others, edges)
-            self.grains.pending = dict.fromkeys(node for node, record in nodes if record.kind == "memory")
-            for kind in _NODES:
-                some = [
-                    (node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind
-                ]
-                self.vectors[kind].put(
-                    [node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)]
-                )
-            self.vectors.forget_file()
+        if len(self.nodes):
+            ids = {record.iri: node for node, record in nodes}
+            self.place([*(record for _, record in held), *others], ids, {one.iri: one.vectors for one, _ in held})
+            for index in self:
+                index.follow_edges([record.iri for _, record in held if record.kind == "memory"], edges)
             self._take_masked(nodes, of)
+            return
+        self._last = len(nodes)
+        self.fill(nodes, others, edges)
+        self.grains.pending = dict.fromkeys(node for node, record in nodes if record.kind == "memory")
+        for kind in _NODES:
+            some = [(node, one.vectors) for node, (one, record) in enumerate(held, start=first) if record.kind == kind]
+            self.vectors[kind].put([node for node, rows in some if len(rows)], [rows for _, rows in some if len(rows)])
+        self.vectors.forget_file()
+        self._take_masked(nodes, of)
 
     def _take_masked(self, nodes: Iterable[tuple[int, Record]], entries: Mapping[IRI, Entry]) -> None:
         """Add the masked vectors that some entries have."""
@@ -440,7 +520,7 @@ class PooledIndexes(Indexes):
             raise
         with self.lock:
             for one in entries:
-                self._reached[one.iri] = _Reach.of(one)
+                self._reached[one.iri] = one
             for iri in iris:
                 if iri not in records:
                     self._reached.pop(iri, None)
@@ -499,26 +579,9 @@ class PooledIndexes(Indexes):
             packed=pack_records(map(_shorten, (record, *beside.values())), masked),
         )
 
-    @contextmanager
-    def pool(self) -> Iterator[None]:
-        yield
 
-
-@dataclass(frozen=True, slots=True)
-class _Reach:
-    """What an entry contributes to following links to other entries."""
-
-    kind: str
-    subjects: Sequence[str]
-    turns: Sequence[tuple[str, str]]
-
-    @classmethod
-    def of(cls, entry: Entry) -> Self:
-        return cls(entry.kind, _subjects(entry), _turns(entry))
-
-
-def _list_subjects(reached: Iterable[_Reach]) -> list[Hit]:
-    return [Hit(IRI(about)) for one in reached for about in one.subjects]
+def _list_subjects(reached: Iterable[Entry]) -> list[Hit]:
+    return [Hit(iri) for iri in dict.fromkeys(IRI(about) for one in reached for about in _subjects(one))]
 
 
 def _ask_together(*calls: Callable[[], list[Any]]) -> list[list[Any]]:
@@ -576,8 +639,6 @@ class Pools:
     *Because:* code that reads the index need not know where it is held.
     """
 
-    is_pooled = True
-
     def __init__(
         self,
         graph: Store,
@@ -586,31 +647,28 @@ class Pools:
         engine: Engine,
         settings: IndexSettings,
         name_store: Callable[[], str] = str,
-        *,
-        is_shared: bool = False,
     ) -> None:
         """
         Args:
             name_store: returns the id of the store.
-            is_shared: whether other nodes write too.
         """
         self._name_store = name_store
         self.graph, self.embedder, self.file, self.engine = graph, embedder, file, engine
         self._settings = settings
-        self._current: ContextVar[PooledIndexes | Callable[[], PooledIndexes] | None] = ContextVar("pool", default=None)
+        self._current: ContextVar[PooledIndexes | None] = ContextVar("pool", default=None)
         self._known: set[IRI] = set()
         self.is_late = False
         """Whether the engine lacks something that the store has."""
         self._lock = RLock()
         self._samples = Samples(engine, graph)
-        self._is_shared, self._age = is_shared, 0
+        self._age = 0
         self.on_put: Callable[[Sequence[IRI]], object] = lambda iris: None
         """Called with the nodes that the engine has now as the store has them."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._find(), name)
+        return getattr(self._find(is_part=name in _DOORS), name)
 
     def __getitem__(self, kind: Any) -> Any:
         return self._find()[kind]
@@ -634,19 +692,23 @@ class Pools:
     @property
     def lock(self) -> RLock:
         """The lock that a thread holds while it reads several indexes: that of its pool, if it has one."""
-        return self._lock if self._current.get() is None else self._find().lock
+        found = self._current.get()
+        return self._lock if found is None else found.lock
 
-    def _find(self) -> PooledIndexes:
+    def _find(self, *, is_part: bool = False) -> PooledIndexes:
+        """Return the pool of this thread; load its graphs whole if nothing was loaded yet and `is_part` is not set."""
         found = self._current.get()
         if found is None:
             raise InputError("this needs the index of a whole memory: set index.kind = 'faiss'")
-        if not isinstance(found, PooledIndexes):
-            found = found()
-            self._current.set(found)
+        graphs, found.unread = found.unread, None
+        if graphs and not is_part:
+            found.require_whole(graphs())
         return found
 
-    def _create(self) -> PooledIndexes:
-        made = PooledIndexes(self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples)
+    def _create(self, graphs: Callable[[], Sequence[IRI]] | None = None) -> PooledIndexes:
+        made = PooledIndexes(
+            self.graph, self.embedder, self.engine, self._settings, self._note_put, self._samples, graphs
+        )
         made.age = self._age
         return made
 
@@ -657,8 +719,8 @@ class Pools:
     def restart(self) -> None:
         """Give this thread an empty pool if what it has loaded may have changed."""
         found = self._current.get()
-        if isinstance(found, PooledIndexes) and found.age != self._age:
-            self._current.set(self._create())
+        if found is not None and found.age != self._age:
+            self._current.set(self._create(found.unread))
 
     def forget(self) -> None:
         """Drop what is known of the words of the whole memory."""
@@ -672,17 +734,33 @@ class Pools:
             self.on_put(iris)
 
     @contextmanager
-    def pool(self) -> Iterator[None]:
-        """Give the thread indexes that `bring` fills, until the block ends; within another such block, those of that one."""
-        if isinstance(self._current.get(), PooledIndexes):
+    def opened(
+        self,
+        graphs: Callable[[], Sequence[IRI]] | None = None,
+        notices: list[str] | None = None,
+        *,
+        joins: bool = False,
+    ) -> Iterator[None]:
+        """
+        Give the thread a pool until the block ends; without graphs within another such block, the pool of that one if it is read.
+
+        Args:
+            joins: take the pool of a block around this one even if nothing has read it yet.
+            graphs: what is loaded whole if something is read before anything was loaded, see `require_whole`.
+        """
+        found = self._current.get()
+        if graphs is None and found is not None and (joins or found.unread is None):
             yield
             return
-        token = self._current.set(made := self._create())
+        cut = _cut.set(_cut.get() if notices is None else notices)
+        token = self._current.set(self._create(graphs))
         try:
             yield
         finally:
+            if (made := self._current.get()) is not None and len(made.nodes):
+                telemetry.observe("pool_nodes", len(made.nodes))
             self._current.reset(token)
-            telemetry.observe("pool_nodes", len(made.nodes))
+            _cut.reset(cut)
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -693,36 +771,10 @@ class Pools:
         finally:
             self._current.reset(token)
 
-    @contextmanager
-    def whole(self, graphs: Callable[[], Sequence[IRI]]) -> Iterator[list[str]]:
-        """
-        Give the thread the whole of some graphs on its first access, until the block ends; see `require_whole`. If it calls `bring`
-        first, it has what that loads. Yields the notices of what was left out.
-        """
-
-        def make() -> PooledIndexes:
-            made = self._create()
-            made.require_whole(graphs())
-            return made
-
-        cut, token = _cut.set([]), self._current.set(make)
-        try:
-            yield cast(list[str], _cut.get())
-        finally:
-            self._current.reset(token)
-            _cut.reset(cut)
-
-    def bring(self, graphs: Sequence[IRI], **asked: Any) -> None:
-        if callable(self._current.get()):
-            self._current.set(self._create())
-        self._find().bring(graphs, **asked)
-
     def has_whole(self, graphs: Sequence[IRI]) -> bool:
-        found = self._current.get()
-        pool = found if isinstance(found, PooledIndexes) else self._create()
-        has_whole = pool.has_whole(graphs)
-        if has_whole and callable(found):
-            self._current.set(pool)
+        found = self._current.get() or self._create()
+        if has_whole := found.has_whole(graphs):
+            found.unread = None
         return has_whole
 
     def read(self, iris: Sequence[IRI], graphs: Sequence[IRI]) -> list[Record]:
@@ -730,8 +782,7 @@ class Pools:
 
     def knows(self, graph: IRI) -> bool:
         """Tell whether a graph describes a node."""
-        count = self.engine.count if self._is_shared else self._samples.count
-        if graph not in self._known and count(Where(graphs=[graph], kinds=())):
+        if graph not in self._known and self.engine.count(Where(graphs=[graph], kinds=())):
             self._known.add(graph)
         return graph in self._known
 
@@ -743,33 +794,6 @@ class Pools:
         """Count the nodes of all graphs."""
         return self.engine.count(Where(graphs=(), kinds=_NODES))
 
-    def catch_up(self, *, is_ours: bool, progress: Progress | None = None) -> int:
-        """
-        Put into the engine what a kill has left out, or everything if the engine is not known to hold this store.
-
-        Args:
-            is_ours: only this process and earlier ones of this folder have written to the store.
-
-        Returns:
-            how many nodes had to be embedded.
-        """
-        if not is_ours or self.file.get_mark(_MARK) != "engine" or self.is_foreign:
-            return self.rebuild(progress)
-        self.is_late = True
-        self.note_followed()
-        return 0
-
-    def note_followed(self) -> None:
-        """Put what the engine did not accept earlier, then forget the touched nodes. Only the one writer may call it."""
-        last = self.file.last_touch()
-        if self.is_late and (late := self.file.touched_since(0)):
-            with self.pool():
-                self._find().refresh(late, [name for name in self.graph.graphs() if is_indexed(name)])
-        self.is_late = False
-        if self.file.get_mark(_MARK) is None:  # after an erasure, a kill leads to a complete rebuild
-            self.file.set_mark(_MARK, "engine")
-        self.file.forget_touches(last)
-
     def close(self) -> None:
         self.forget()
         self.engine.close()
@@ -777,7 +801,7 @@ class Pools:
     def purge(self) -> None:
         """Remove erased data from the files of the engine and from this process."""
         self.forget()
-        self.engine.purge(is_alone=not self._is_shared)
+        self.engine.purge()
 
     def check(self) -> list[Difference]:
         """Return the differences between engine and graph; change nothing."""
@@ -803,71 +827,6 @@ class Pools:
             found.append(Difference(what="orphan-index", iri=IRI("urn:memento:index"), detail=detail))
         return found
 
-    def rebuild(self, progress: Progress | None = None) -> int:
-        """Fill the engine from the graph; return how many nodes were embedded."""
-        self.file.set_mark(_MARK, "engine")
-        touched = self.file.last_touch()
-        self.engine.clear()
-        self.forget()
-        done = _put_everything(self._create(), self.graph, self.engine, progress)
-        self.forget()  # drop what questions loaded meanwhile
-        self.file.forget_touches(touched)
-        self.engine.settle()
-        self.engine.put([], owner=self.owner)
-        return done
-
-
-def open_pools(graph: Store, embedder: Cached, file: VectorFile, datadir: DataFolder, settings: Settings) -> Indexes:
-    """
-    Open the engine of the settings as the index of a store in a data folder.
-
-    Raises:
-        MissingPart: its package is not installed.
-        EngineError: it cannot be opened or reached.
-    """
-    chosen = settings.of(IndexSettings)
-    engine = open_engine(chosen, embedder.dimensions)
-    if (name := file.get_mark(_STORE)) is None:
-        name = uuid4().hex
-        file.set_mark(_STORE, name)
-    return cast(Indexes, Pools(graph, embedder, file, engine, chosen, lambda: name))
-
-
-def _put_everything(pool: PooledIndexes, graph: Store, engine: Engine, progress: Progress | None) -> int:
-    records, beside = {}, defaultdict(list)
-    for record in read_records(graph, find_predicates()):
-        records[record.iri] = record
-        pool.learn(record)
-        pool.learn_end(record)
-        for owner in _list_owners(record):
-            beside[owner].append(record)
-    embedded, entries = 0, []
-    every = [records[iri] for iri in sorted(records)]
-    for begin in range(0, len(every), _AT_ONCE):
-        some = every[begin : begin + _AT_ONCE]
-        held = [record for record in some if record.kind is not None]
-        rows = dict(
-            zip(
-                [one.iri for one in held],
-                embed_records(held, [pool.text(one) for one in held], pool.embedder),
-                strict=True,
-            )
-        )
-        embedded += len(held)
-        masked = _embed_masked([one for one in held if one.kind == "memory"], pool)
-        for record in some:
-            own = [one for name in (MEM.extractedFrom, MEM.saidBy) if (one := records.get(IRI(record.first(name))))]
-            nothing = np.zeros((0, 0), dtype=np.float32)
-            beside_it = [*beside.get(record.iri, ()), *own]
-            if made := pool.entry(record, beside_it, rows.get(record.iri, nothing), masked.get(record.iri)):
-                entries.append(made)
-        if len(entries) >= _FILLED or begin + len(some) == len(every):
-            engine.fill(entries)
-            entries = []
-        if progress:
-            progress(begin + len(some), len(every))
-    return embedded
-
 
 def list_kept(graph: Store) -> Iterator[tuple[IRI, IRI]]:
     """Yield the nodes that an engine has entries for, and the graphs that describe them."""
@@ -875,14 +834,6 @@ def list_kept(graph: Store) -> Iterator[tuple[IRI, IRI]]:
         types = record.statements.get(TYPE, ())
         if record.kind is not None or MEM.Name in types or MEM.Fading in types:
             yield record.iri, record.graph
-
-
-def _embed_masked(memories: Sequence[Record], pool: PooledIndexes) -> dict[IRI, Vectors]:
-    """Return the (1, d) masked vector of each of some memories that are learnt, zeros where one names nobody."""
-    texts = {one.iri: pool.list_grain_texts(one).texts[0] for one in memories}
-    vectors = iter(round_vectors(pool.embedder.embed([text for text in texts.values() if text])))
-    nothing = np.zeros((1, pool.dimensions), dtype=np.float32)
-    return {iri: next(vectors)[np.newaxis] if text else nothing for iri, text in texts.items()}
 
 
 def _list_owners(record: Record) -> list[IRI]:

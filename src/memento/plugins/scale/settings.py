@@ -11,6 +11,10 @@ from memento.settings import Amount, Natural, Positive, Settings, Span, check_ur
 NODES, ENGINES = "sparql", ("lance", "milvus")
 """The store that nodes share, by its name in the settings, and the engines that hold an index."""
 
+ALONE = (
+    'index.kind = "lance" and "milvus" are for a store that several nodes share: set store.kind = "sparql" with the addresses of '
+    'one, such as that of `memento store serve`, or leave index.kind = "faiss"'
+)
 SHARED_INDEX = (
     'store.kind = "sparql" needs an index that its nodes share: set index.kind = "lance" and index.uri to a folder or an object '
     'store that they all reach, or index.kind = "milvus"'
@@ -80,3 +84,5 @@ class IndexSettings(settings.IndexSettings):
         if self.kind in ENGINES and not self.uri:
             where = "a folder or s3://bucket/path" if self.kind == "lance" else "http://host:19530 or a file"
             refuse("index", "uri", f"is required for {self.kind}: {where}")
+        if self.kind in ENGINES and every.store.kind != NODES:
+            raise SettingsError(ALONE)

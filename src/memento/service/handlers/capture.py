@@ -12,6 +12,7 @@ from memento.errors import BackendError, InputError
 from memento.intake.capture import ALIKE, ALIKE_HIGH, BATCH, Captured, keep_turns
 from memento.model import Capturing, Decided, LogEntry, Noted, Proposal, Scope
 from memento.operations import capture as operations
+from memento.search.indexes import View
 from memento.service.context import Context, Service, handles
 from memento.service.handlers.notes import join_pieces
 from memento.service.understanding import take_batches
@@ -66,7 +67,7 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
     """Note an entry of the journal and remove it; an entry that cannot become a note is removed too."""
     context = service.context(replace(OWNER, tenant=captured.tenant))
     scope = context.scope(captured.namespace, "write")
-    if captured.keep and _is_told_already(captured, scope, context):
+    if captured.keep and context.stores.run(lambda: _is_told_already(captured, scope, context), is_read=True):
         service.journal.remove_entries([captured.id], "known")
         return Noted(note=None, skipped="it is already known")
     tasks = make_tasks(
@@ -84,11 +85,10 @@ def _note_captured(captured: Captured, service: Service) -> Noted:
 def _is_told_already(captured: Captured, scope: Scope, context: Context) -> bool:
     """Tell whether a current memory is almost the same: tools repeat themselves."""
     vectors = context.embed_question(captured.row.content)
-    context.stores.indexes.bring(scope.memory_graphs, texts=[captured.row.content])
     with context.stores.indexes.lock:
-        indexes = context.stores.indexes
-        current = indexes.nodes.current(scope.memory_graphs, now=context.stores.clock())
-        _, cosines = indexes.vectors["memory"].near(vectors, 1, current)
+        at, texts = context.stores.clock(), [captured.row.content]
+        view = View.at(context.stores.indexes, scope.memory_graphs, at, None, None, texts)
+        _, cosines = view.indexes.vectors["memory"].near(vectors, 1, view.visible)
     least = ALIKE_HIGH if captured.row.priority == "high" else ALIKE
     return bool(cosines.size) and float(cosines[0]) >= least
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import cast
 
 from memento.archive.forget import erase_notes
@@ -27,7 +28,7 @@ from memento.consolidation.task import (
 )
 from memento.errors import NotFound
 from memento.graph.terms import to_own_quad
-from memento.iris import IRI, MEM, TYPE, mint, parse_iri
+from memento.iris import IRI, MEM, TYPE, import_iri, mint, parse_iri
 from memento.model import (
     Change,
     Import,
@@ -68,7 +69,8 @@ def import_notes(operation: notes.ImportNotes, context: Context) -> Imported:
     if operation.dry_run:
         return Imported(notes=(), memories=0, invalidated=0, known=sum(known), lines=show_beginnings(fresh))
     came = [replace(row, source=row.source or "import") for row in rows]
-    began = None if operation.part_of else begin_import(operation.origin, context)
+    keys = [row.idempotency_key for row in rows]
+    began = None if operation.part_of else begin_import(operation.origin, keys, scope, context)
     iri = began.iri if began else cast(IRI, operation.part_of)
     every = note_rows(came, known, iri, scope, context, keep=not operation.consolidate, began=began)
     brought = any(one.note and not of for one, of in zip(every, known, strict=True))
@@ -160,9 +162,19 @@ def sum_up(noted: Sequence[Noted]) -> Imported:
     )
 
 
-def begin_import(source: str, context: Context) -> Import:
-    """Return the record of a new import, which is written with its first note."""
-    return Import(iri=mint("import"), at=context.stores.clock(), source=source)
+def begin_import(source: str, keys: Sequence[str | None], scope: Scope, context: Context) -> Import:
+    """
+    Return the record of an import, which is written with its notes; that of a broken-off one with the same keys if there is one.
+
+    Args:
+        keys: the idempotency keys of all its rows; if one has none, the import is a new one.
+    """
+    graph = context.stores.graph
+    named = [key for key in keys if key]
+    iri = import_iri(scope.graph, source, named) if named and len(named) == len(keys) else mint("import")
+    begun = (to_own_quad(quad)[2] for quad in graph.match(iri, MEM.at, None, scope.graph))
+    at = next((at for at in begun if isinstance(at, datetime)), context.stores.clock())
+    return Import(iri=iri, at=at, source=source)
 
 
 def _end_import(iri: IRI, scope: Scope, context: Context) -> None:

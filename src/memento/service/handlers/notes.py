@@ -35,7 +35,6 @@ from memento.model import (
     Unforgotten,
 )
 from memento.operations import notes
-from memento.search.nodes import walk_memories
 from memento.service.audit import access_quads
 from memento.service.context import Context, handles
 from memento.service.understanding import preview_note, raise_if_full, retry_note, take_note
@@ -210,8 +209,7 @@ def forget_tagged(operation: notes.ForgetTagged, context: Context) -> Forgotten:
     if not wanted.tags:
         raise InputError("no tag is given: name at least one")
     with context.service.writing:
-        walk = walk_memories(stores.graph, [scope.graph], stores.clock(), wanted)
-        memories = [one.iri for one in walk][::-1]
+        memories = stores.indexes.list_newest([scope.graph], stores.clock(), wanted).iris[::-1]
         if not memories:
             named = ", ".join(operation.tags)[:80]
             raise NotFound(

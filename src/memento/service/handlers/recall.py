@@ -88,11 +88,6 @@ def prepare(operation: operations.Recall, scope: Scope, context: Context) -> tup
 @handles(operations.Recall)
 def recall(operation: operations.Recall, context: Context) -> Recollection:
     """Run the five phases; the memories that come back count as used if the setting says so."""
-    with context.stores.indexes.pool():
-        return _recall(operation, context)
-
-
-def _recall(operation: operations.Recall, context: Context) -> Recollection:
     recollection = answer(operation, context)
     counts = context.settings.living.count_recall if operation.counts is None else operation.counts
     if counts and context.access.may("write") and not context.service.degraded:

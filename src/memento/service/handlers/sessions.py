@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 import numpy as np
 
 from memento import assets
 from memento.consolidation.amend import settle_dispute
 from memento.errors import InputError, ModelError, NotFound
-from memento.iris import IRI, MEM
+from memento.iris import IRI
 from memento.llm import Chat, Prompt, chats_of
 from memento.model import Preview, Profile, Replied, Scope, SessionBundle, SessionSummary
 from memento.operations import find_operation
@@ -24,13 +23,11 @@ from memento.overview import (
     plan_summary,
     summarise_extractively,
 )
-from memento.rank import MIDDLING, age_importance
+from memento.rank import age_importance
 from memento.retrieval.render import as_list
-from memento.search.nodes import walk_memories
 from memento.service.context import Context, find_handler, handles
 from memento.service.handlers.recall import peek
 from memento.service.handlers.recall import recall as recall_memories
-from memento.strength import importances
 from memento.text.sentences import shorten_line
 
 _PREVIEW = 300
@@ -75,22 +72,14 @@ def start_session(operation: operations.StartSession, context: Context) -> Sessi
 
 def _list_important(limit: int, scope: Scope, context: Context) -> list[tuple[IRI, str]]:
     """List the current memories by importance reduced by age, highest first, and the latest first among equals."""
-    indexes, at = context.stores.indexes, context.stores.clock()
-    if not indexes.has_whole(scope.memory_graphs):
-        walk = islice(walk_memories(context.stores.graph, scope.memory_graphs, at), _LATEST)
-        aged = [
-            (one.iri, one.number(MEM.importance, MIDDLING), (at - one.written).total_seconds() / _S_A_DAY)
-            for one in walk
-        ]
-    else:
-        with indexes.lock:
-            nodes = indexes.nodes
-            latest = nodes.newest(nodes.current(scope.memory_graphs, now=at))[:_LATEST]
-            seconds = at.timestamp() - nodes.creation_times(latest) / 1000
-            rows = zip(latest.tolist(), importances(latest, context.stores).tolist(), seconds.tolist(), strict=True)
-            aged = [(nodes.iri(node), importance, age / _S_A_DAY) for node, importance, age in rows]
-    worth = [age_importance(importance, max(days, 0.0)) for _, importance, days in aged]
-    chosen = [aged[place][0] for place in np.argsort(-np.array(worth), kind="stable")[:limit]]
+    at = context.stores.clock()
+    latest = context.stores.indexes.list_newest(scope.memory_graphs, at, most=_LATEST)
+    days = (at.timestamp() - latest.written) / _S_A_DAY
+    worth = [
+        age_importance(importance, max(age, 0.0))
+        for importance, age in zip(latest.importance.tolist(), days.tolist(), strict=True)
+    ]
+    chosen = [latest.iris[place] for place in np.argsort(-np.array(worth), kind="stable")[:limit]]
     texts = _read_texts(chosen, scope, context)
     return [(iri, texts[iri]) for iri in chosen if iri in texts]
 
