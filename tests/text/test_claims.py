@@ -68,6 +68,8 @@ def tell(claim: Assertion) -> tuple[str, str, str, str, str, bool]:
             "Orbital has named Grace Ito chief executive officer.",
             ("Orbital", "ceo", "Grace Ito", PRESENT, "fact", True),
         ),
+        ("Lumen has hired Tom Reed.", ("Tom Reed", "work at", "Lumen", PRESENT, "fact", True)),
+        ("Tom Reed was hired by Lumen.", ("Tom Reed", "work at", "Lumen", PRESENT, "fact", True)),
         ("Ravi is no longer vegetarian.", ("Ravi", "be", "vegetarian", PRESENT, "fact", False)),
         ("The plumber is no longer Delroy.", ("USER", "plumber", "Delroy", PRESENT, "fact", False)),
         ("Nina's allergic to nuts.", ("Nina", "be allergic to", "nuts", PRESENT, "fact", True)),

@@ -1733,6 +1733,10 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
             base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
         )  # "took over as"
         yield _office_claim(office, subject, now, context)
+    if lemma in words("hiring") and subject is not None:
+        agent = next((inner for preposition, inner in places if preposition.dep_ == "agent"), None)
+        hired, hirer = (subject, agent) if agent is not None else (objects[0] if objects else None, subject)
+        yield from _of_hired(hired, hirer, base, context) if hired is not None else ()
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
         yield from _of_newcomer(objects[0], replace(base, is_event=False, tense="present"))
     is_switch = lemma in ("switch", "change") and bool(objects) and base.mood == "fact" and base.polarity
@@ -1810,6 +1814,14 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
         is not None
     ):
         yield _with_value(replace(base, relation=fold(f"{lemma} in")), where)
+
+
+def _of_hired(hired: Token, hirer: Token, base: Assertion, context: _Context) -> Iterator[Assertion]:
+    """Yield where somebody works from now on: "Lumen has hired Tom Reed", "my sister was hired by Lumen"."""
+    worker = _owner_of(hired, context) if _is_name(hired) or _is_person(hired) else ""
+    if worker and hirer.pos_ in ("NOUN", "PROPN") and hirer.text[:1].isupper():
+        begun = replace(base, owner=worker, relation="work at", is_event=False, tense="present", changed=True)
+        yield replace(_with_value(begun, hirer), value=_name(hirer), kind="name")
 
 
 def _of_switched(kind: Token, verb: Token, base: Assertion) -> Assertion | None:
