@@ -67,11 +67,8 @@ NEAR = 0.4
 NEAR_RIVAL = 0.25
 """The same for a rival."""
 
-FIRST, NEAR_NEWS = 3, 0.2
-"""
-How many of the first memories may be old news, and the minimum share of such a memory's cosine with the question that the news must
-have.
-"""
+FIRST = 3
+"""How many of the first memories may be old news."""
 
 RELATED = 0.3
 """Cosine from which two memories about what the question names can be rivals, with the names masked."""
@@ -402,7 +399,6 @@ def _put_news_first(
     for at in order[:FIRST]:
         for other in order:
             is_later = places[at].valid_at + APART <= places[other].valid_at <= asked
-            is_near = likeness.near[other] >= NEAR_NEWS * likeness.near[at]
             is_behind = moved.index(other) > moved.index(at)
             if (
                 likeness.news[at, other]
@@ -410,7 +406,6 @@ def _put_news_first(
                 and likeness.noted[at]
                 and likeness.noted[other]
                 and is_later
-                and is_near
                 and is_behind
                 and not places[other].is_said
             ):
