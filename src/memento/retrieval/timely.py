@@ -1,8 +1,8 @@
 """
 Order memories that cannot all be true by time: the one that is true at the time of the question comes first.
 
-*Because:* similarity cannot distinguish last year's rent from this year's. Memories that fill the same slot of the same thing, or
-that consolidation linked as rivals, keep the ranks that their scores gave them as a group; time decides their order within it.
+*Because:* similarity cannot distinguish last year's rent from this year's. Memories that fill the same slot of the same thing keep
+the ranks that their scores gave them as a group; time decides their order within it.
 
 If nothing says which is current, the later memory on a subject counts as the newer one: a memory is moved down as far as a later
 one is similar to it and matches the question as well.
@@ -37,9 +37,6 @@ from memento.text.words import ONE_OF_A_KIND, RELATIVES
 MARGIN = 15
 """Number of memories beyond those requested among which rivals are sought."""
 
-LIKELY = 0.3
-"""Minimum confidence of a rivalry that decides an order: the confidence of two memories on one topic."""
-
 
 _BACK = re.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|predecessors?|used\s+to|history|over\s+the\s+years|everyone\s+who|all\s+the"
@@ -63,9 +60,6 @@ _HAPPENED = re.compile(r"\b(?:did|was|were|had|would|why)\b", re.IGNORECASE)
 
 NEAR = 0.4
 """Minimum share of a memory's score that a later one must have to move it down."""
-
-NEAR_RIVAL = 0.25
-"""The same for a rival."""
 
 FIRST = 3
 """How many of the first memories may be old news."""
@@ -104,7 +98,6 @@ class _Place:
     valid_at: datetime
     group: int
     until: datetime | None = None
-    rivals: set[int] = field(default_factory=set)
     values: set[str] = field(default_factory=set)
     of: set[tuple[str, str]] = field(default_factory=set)
     slots: set[tuple[IRI, str]] = field(default_factory=set)
@@ -299,8 +292,6 @@ def order_by_time(
         if _are_of_two_things(place, other):
             comparable[place.at, other.at] = comparable[other.at, place.at] = False
     comparable[np.ix_(*_split_by_owner(places, user_of(readable[0])))] = False
-    for place in places:
-        place.rivals = {at for at in place.rivals if comparable[place.at, at]}
     if asks_of_the_unreal(question):
         for place in places:
             place.is_said = False
@@ -346,10 +337,10 @@ def _by_newness(
 
         kept(i) = 1 − STEP · max over later j of ramp(likeness(i, j) · near(i, j) · √covered(i, j) · named(i, j))
 
-    near, covered and named are the ratios of j's value to i's, at most 1. A likely rival counts as fully newer. For a j that says
-    that something has changed, TURNED · cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not
-    have the question's words. Of two memories about people whom the question names in full, only how much more alike than `RELATED`
-    they are counts, times near(i, j): everything about somebody is a little alike.
+    near, covered and named are the ratios of j's value to i's, at most 1. For a j that says that something has changed, TURNED ·
+    cosine(i, j) · √near(i, j) · named(i, j) counts instead where it is more: it need not have the question's words. Of two memories
+    about people whom the question names in full, only how much more alike than `RELATED` they are counts, times near(i, j):
+    everything about somebody is a little alike.
 
     A memory that fills a slot never moves down for one that fills another slot, and no fact moves down for something only said,
     wished or planned; the latter moves down for a fact as for a later statement, whenever the fact was told.
@@ -360,10 +351,7 @@ def _by_newness(
     said = np.array([place.is_said for place in places])
     later = (began[None, :] >= began[:, None] + APART.total_seconds()) | said[:, None]
     later &= (began[None, :] <= asked.timestamp()) & ~said[None, :]
-    least = np.full(later.shape, NEAR)
-    for at, place in enumerate(places):
-        least[at, sorted(place.rivals)] = NEAR_RIVAL
-    later &= scores[None, :] > least * scores[:, None]
+    later &= scores[None, :] > NEAR * scores[:, None]
     later &= likeness.noted[None, :] & likeness.noted[:, None]
     if not comparable.all():
         later &= comparable
@@ -372,8 +360,6 @@ def _by_newness(
     base = np.where(is_both, 0.0, 0.3)
     alike = base + (1.0 - base) * np.maximum(likeness.among, 0.0)
     alike *= _shares(np.maximum(likeness.near, 0.0)) * np.sqrt(_shares(likeness.covered)) * _shares(likeness.named)
-    for at, place in enumerate(places):
-        alike[at, sorted(place.rivals)] = ALIKE[1]
     turned = np.maximum(likeness.among, 0.0) * np.sqrt(_shares(np.maximum(likeness.near, 0.0)))
     turned *= _shares(likeness.named)
     sameness = np.clip((likeness.among - RELATED) / (1.0 - RELATED), 0.0, 1.0)
@@ -487,7 +473,7 @@ def _distance(place: _Place, asked: datetime) -> tuple[int, timedelta]:
 
 
 def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Place]:
-    rows = graph.select("retrieval/rivals", readable, memory=iris) if iris else []
+    rows = graph.select("retrieval/slots", readable, memory=iris) if iris else []
     at_of = {iri: at for at, iri in enumerate(iris)}
     epoch = datetime(1, 1, 1, tzinfo=UTC)
     rows = [row for row in rows if str(row.get("slot")) not in _SEVERAL]
@@ -501,11 +487,6 @@ def _places(iris: list[IRI], graph: Store, readable: Sequence[IRI]) -> list[_Pla
     lasting = {row["memory"] for row in rows if "slot" in row and "until" not in row and not row.get("isEvent")}
     for row in rows:
         place = places[at_of[cast(IRI, row["memory"])]]
-        if "rival" in row:
-            other = at_of.get(cast(IRI, row["rival"]))
-            if other is not None and cast(float, row["confidence"]) >= LIKELY:
-                place.rivals.add(other)
-            continue
         if "validAt" in row:
             place.valid_at = cast(datetime, row["validAt"])
             continue
