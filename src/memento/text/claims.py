@@ -1733,8 +1733,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
             base if base.tense != "past" or verb.lemma_ == "serve" else replace(base, tense="present")
         )  # "took over as"
         yield _office_claim(office, subject, now, context)
+    agent = next((inner for preposition, inner in places if preposition.dep_ == "agent"), None)
     if lemma in words("hiring") and subject is not None:
-        agent = next((inner for preposition, inner in places if preposition.dep_ == "agent"), None)
         hired, hirer = (subject, agent) if agent is not None else (objects[0] if objects else None, subject)
         yield from _of_hired(hired, hirer, base, context) if hired is not None else ()
     if lemma in ("have", "get") and objects and base.mood == "fact" and base.polarity:
@@ -1757,9 +1757,8 @@ def _of_frame(verb: Token, base: Assertion, context: _Context) -> Iterator[Asser
     if objects and objects[0].lemma_.lower() in words("posts") and lemma in words("getting_work"):
         begun = replace(base, is_event=False, tense="present", changed=True)
         yield from _of_post(objects[0], begun)
-    agent = next(((p, i) for p, i in places if p.dep_ == "agent"), None)
-    if agent and subject is not None and _is_name(agent[1]) and fold(lemma) in words("exclusive"):
-        led = replace(base, owner=_name(agent[1]), relation=fold(lemma), is_event=False)  # "Osprey is led by Mia"
+    if agent is not None and subject is not None and _is_name(agent) and fold(lemma) in words("exclusive"):
+        led = replace(base, owner=_name(agent), relation=fold(lemma), is_event=False)  # "Osprey is led by Mia"
         yield _with_value(led, subject)
         return
     if objects and objects[0].tag_ == "VBG" and lemma in words("stopping"):  # "I quit smoking"
