@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import pyoxigraph as ox
 
 from memento.assets import read
-from memento.errors import GraphError
+from memento.errors import GraphError, InputError
 from memento.graph.ranges import Term, broken_range, quote_value, ranges
 from memento.graph.terms import is_ill_typed, to_term, to_value
 from memento.iris import IRI, shorten
@@ -137,6 +137,7 @@ def _out_of_range(statements: Iterable[tuple[IRI, IRI, Term]]) -> list[Violation
 
 def _run_shapes(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Graph]:
     import pyshacl
+    import pyshacl.errors
     import rdflib
 
     logging.getLogger("rdflib.term").disabled = True  # it quotes the text of ill-typed literals
@@ -147,6 +148,8 @@ def _run_shapes(triples: Iterable[tuple[Node, Node, Node]]) -> tuple[Graph, Grap
         for triple in triples:
             data.add(triple)
         _, report, text = pyshacl.validate(data, shacl_graph=shapes, inplace=True)
+    except pyshacl.errors.ReportableRuntimeError as error:  # a blank node where a date belongs
+        raise InputError(f"the quads break a shape of the ontology: {error}; give a literal there") from error
     except _FAILURES as error:
         raise GraphError(f"the quads could not be held against the shapes: {error}") from error
     if not isinstance(report, rdflib.Graph):  # how pyshacl returns a ValidationFailure
